@@ -1,0 +1,25 @@
+# gatehouse_flags: warnings (errors in our code) and the sanitizer of the preset, for every target
+# of ours. gatehouse_plain_flags: the same without a sanitizer, for the programs that run inside a
+# sandbox, where a sanitizer's runtime cannot work.
+set(GATEHOUSE_SANITIZER "" CACHE STRING "empty, address or thread")
+
+add_library(gatehouse_plain_flags INTERFACE)
+target_compile_options(gatehouse_plain_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror
+  $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual>)
+target_include_directories(gatehouse_plain_flags INTERFACE ${CMAKE_SOURCE_DIR})
+
+add_library(gatehouse_flags INTERFACE)
+target_link_libraries(gatehouse_flags INTERFACE gatehouse_plain_flags)
+if(GATEHOUSE_SANITIZER STREQUAL "address")
+  # CAF 0.17 does pointer arithmetic on null in one header: reported, not fatal (tests/support/ubsan.supp).
+  target_compile_options(gatehouse_flags INTERFACE -fsanitize=address,undefined
+    -fno-omit-frame-pointer -fno-sanitize-recover=undefined -fsanitize-recover=null)
+  target_link_options(gatehouse_flags INTERFACE -fsanitize=address,undefined)
+elseif(GATEHOUSE_SANITIZER STREQUAL "thread")
+  target_compile_options(gatehouse_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer
+    -Wno-tsan) # Asio uses atomic_thread_fence
+  target_link_options(gatehouse_flags INTERFACE -fsanitize=thread)
+elseif(NOT GATEHOUSE_SANITIZER STREQUAL "")
+  message(FATAL_ERROR "GATEHOUSE_SANITIZER must be empty, address or thread, not '${GATEHOUSE_SANITIZER}'")
+endif()

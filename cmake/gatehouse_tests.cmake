@@ -1,0 +1,19 @@
+# gatehouse_add_tests(FOLDER LIB...): one test program for tests/FOLDER, one ctest entry per file
+# (`FOLDER.name` for tests/FOLDER/name_test.cpp), so that a failure names its file.
+function(gatehouse_add_tests folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  string(REPLACE "/" "_" program "test_${folder}")
+  add_executable(${program} ${sources})
+  target_link_libraries(${program} PRIVATE gatehouse_test_main ${ARGN})
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME)
+    string(REPLACE "_test.cpp" "" name ${name})
+    string(REPLACE "/" "." entry "${folder}.${name}")
+    add_test(NAME ${entry} COMMAND ${program} --source-file=*/${folder}/${name}_test.cpp --no-skipped-summary)
+    set_tests_properties(${entry} PROPERTIES TIMEOUT 300 LABELS ${folder}
+      ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};UBSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/ubsan.supp:print_stacktrace=1")
+  endforeach()
+endfunction()

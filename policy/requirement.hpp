@@ -1,0 +1,34 @@
+#pragma once
+
+#include "policy/rules/rule_set.hpp"
+#include "policy/shell/segments.hpp"
+#include "protocol/approval_policy.hpp"
+#include "protocol/exec_policy.hpp"
+#include "protocol/tool_call.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gatehouse::policy {
+
+/// Everything exec policy looks at besides rules and facts (§17).
+struct exec_request {
+  std::vector<std::string> argv;
+  approval_policy approval;
+  permission_profile profile;
+  gatehouse::sandbox_permissions sandbox_permissions = gatehouse::sandbox_permissions::use_default;
+  /// The overlay lies wholly inside a sticky grant: pre-approved for permissions (§15).
+  bool permissions_preapproved = false;
+  std::vector<std::string> prefix_rule; ///< the model's suggestion (§40)
+};
+
+/// The program words whose facts `evaluate` wants: the first word of every segment.
+std::vector<std::string> program_words(const command_analysis& analysis);
+
+/// Judges a command: handler refusals (§D19), segments, rules, safe and danger lists, approval
+/// policy, reasons and amendment (§26–§41, §129). Pure.
+exec_evaluation evaluate(const exec_request& request, const command_analysis& analysis,
+                         const rule_set& rules, const program_facts& facts);
+
+} // namespace gatehouse::policy

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace gatehouse::policy {
+
+/// What the host knows about a program word of one command (§D3, §D22). Gathered before the
+/// decision, against the command's cwd, by code that may look at files; policy only reads it.
+struct program_fact {
+  std::string absolute;  ///< where the word leads, lexically absolute; empty: nowhere
+  std::string real_path; ///< after following every link; empty: does not exist
+  bool in_writable_root =
+      false; ///< the word, or anything its links lead to, is below a writable root
+  bool on_trusted_path = false; ///< a bare word found on the trusted PATH
+};
+
+/// Keyed by the word as the command spells it.
+using program_facts = std::map<std::string, program_fact, std::less<>>;
+
+} // namespace gatehouse::policy

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "policy/rules/rule.hpp"
+#include "protocol/result.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse::policy {
+
+/// One thing wrong with a rule file: where, what, and the source line with a caret for people.
+struct rule_problem {
+  source_position where;
+  std::string message; ///< one sentence
+  std::string excerpt; ///< the source line and a caret line; may be empty
+};
+
+/// What one rule file says. When `problems` is not empty the file is broken: its allows must not be
+/// honoured, while every restriction that could be read stays in force (§44, §D7). A file of which
+/// nothing could be read has `unreadable` set: unmatched commands must then prompt.
+struct rule_file {
+  std::string file;
+  rule_layer layer = rule_layer::user;
+  std::vector<prefix_rule> rules; ///< in call order
+  std::vector<host_gate> gates;   ///< in call order
+  std::vector<network_rule> network;
+  std::vector<rule_problem> problems;
+  bool unreadable = false;
+};
+
+struct rule_file_options {
+  rule_layer layer = rule_layer::user;
+  /// Default of `prefix_rule(sandbox=…)`: a configuration switch makes `keep` the default (§D4).
+  rule_sandbox default_sandbox = rule_sandbox::bypass;
+  /// Gates of files read earlier, for checking `match` examples.
+  std::vector<host_gate> earlier_gates;
+  /// Examples with a relative program (`./git`) are made absolute against this folder.
+  std::string cwd = "/";
+};
+
+/// Evaluates one rule file (§21–§23) and checks its examples. Never fails: what is wrong stands in
+/// `problems`, in source order. Bounded in steps, memory and depth.
+rule_file read_rule_file(std::string_view text, std::string file_name, const rule_file_options&);
+
+} // namespace gatehouse::policy

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "policy/rules/program_facts.hpp"
+#include "policy/rules/rule_file.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gatehouse::policy {
+
+/// A rule that matches a command.
+struct rule_match {
+  const prefix_rule* rule = nullptr;       ///< owned by the rule_set
+  std::vector<std::string> matched_prefix; ///< the command's own words; basename when resolved
+  std::string resolved_program;            ///< absolute path, only for a basename match (§23)
+};
+
+/// Frozen rules of all layers, indexed so that rules which do not match cost nothing (§24, §43).
+/// Immutable after construction; share it by shared_ptr<const rule_set>, replace it as a whole.
+class rule_set {
+public:
+  rule_set();
+  /// Files from the lowest to the highest layer. Allows of a file with problems are left out (§D7).
+  explicit rule_set(std::vector<rule_file> files);
+  ~rule_set();
+  rule_set(rule_set&&) noexcept;
+  rule_set& operator=(rule_set&&) noexcept;
+
+  /// Text-level matching as `policy check` prints it (§D18): every match in rule order, canonical
+  /// rules after exact-key ones. With `resolve_host_executables` a program path without an exact
+  /// match falls back to basename rules, gated; relative paths are made absolute against `cwd`.
+  [[nodiscard]] std::vector<rule_match> match(std::span<const std::string> argv,
+                                              bool resolve_host_executables, std::string_view cwd,
+                                              std::string_view home) const;
+
+  /// Run-time matching (§23, §26, §D3): as `match` with resolution on, but against real files: an
+  /// allow on a bare name covers only a program on the trusted PATH outside every writable root,
+  /// and a gate is compared with the real path; gates of several layers intersect. Restrictive
+  /// rules match by the word, by the resolved path's basename and by the real path's basename.
+  [[nodiscard]] std::vector<rule_match> match_at_run_time(std::span<const std::string> argv,
+                                                          const program_facts& facts) const;
+
+  [[nodiscard]] bool has_restrictive_rules() const noexcept; ///< any prompt or forbidden rule
+  [[nodiscard]] bool has_unreadable_file() const noexcept; ///< then unmatched commands prompt (§D7)
+  [[nodiscard]] std::size_t size() const noexcept;
+  [[nodiscard]] const std::vector<network_rule>& network_rules() const noexcept;
+
+private:
+  struct index;
+  std::unique_ptr<index> index_;
+};
+
+/// The strictest decision of some matches; allow when there are none (callers check emptiness).
+decision strictest(std::span<const rule_match> matches) noexcept;
+
+/// For people and JSON: the rule behind a match.
+rule_citation cite(const prefix_rule& rule);
+
+} // namespace gatehouse::policy

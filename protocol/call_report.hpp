@@ -1,0 +1,81 @@
+#pragma once
+
+#include "protocol/denial.hpp"
+#include "protocol/error.hpp"
+#include "protocol/exec_policy.hpp"
+#include "protocol/review.hpp"
+#include "protocol/sandbox_choice.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gatehouse {
+
+/// What a process left behind, capped in memory (§96).
+struct captured_output {
+  std::string stdout_text;
+  std::string stderr_text;
+  std::string aggregated;            ///< both streams in the order of arrival
+  std::uint64_t truncated_bytes = 0; ///< bytes seen but not kept, over all three
+};
+
+/// How one attempt ended, in the order of classification (§97).
+enum class attempt_ending : std::uint8_t {
+  signalled, ///< died by `signal`
+  timed_out,
+  denied, ///< the boundary refused something the command needed (§98, §D10)
+  exited, ///< ended by itself with `exit_code`
+  cancelled,
+  not_started, ///< the boundary could not be built or the program not executed: `failure`
+};
+
+struct attempt_record {
+  int number = 1;
+  sandbox_backend sandbox = sandbox_backend::none;
+  network_mode network = network_mode::isolated;
+  attempt_ending ending = attempt_ending::not_started;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::optional<denial> denied;
+  std::optional<error> failure;
+  std::chrono::milliseconds duration{0};
+};
+
+struct review_record {
+  std::string id;
+  int attempt = 1;
+  reviewer_kind reviewer = reviewer_kind::none;
+  review_decision decision = review_decision::denied;
+  std::string reason;
+};
+
+/// How the whole call ended.
+enum class call_ending : std::uint8_t {
+  completed, ///< the last attempt stands (its ending may still be a denial or a time-out)
+  refused,   ///< by policy, handler or reviewer: nothing ran, or the retry was refused
+  aborted,   ///< a reviewer stopped the turn
+  failed,    ///< nothing could be run: `failure`
+};
+
+/// Everything that is known about one finished tool call (§204).
+struct call_report {
+  std::string call_id;
+  call_ending ending = call_ending::failed;
+  exec_evaluation evaluation;
+  sandbox_summary sandbox;
+  std::vector<review_record> reviews;
+  std::vector<attempt_record> attempts;
+  captured_output output; ///< of the last attempt
+  std::string message;    ///< to the model: why it was refused or denied and the safer path (§48b)
+  std::optional<error> failure;
+};
+
+/// Exit status of `gatehouse run`: the command's own; 128+n for a signal; 124 time-out; 125
+/// refused; 126/127 not executable / not found; 120 stopped by the user; 121 no boundary (nothing
+/// ran).
+int exit_status(const call_report& report) noexcept;
+
+} // namespace gatehouse

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "protocol/tool_call.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse {
+
+/// What a reviewer may answer (§51). Denied lets the agent go on; abort waits for the user.
+enum class review_decision : std::uint8_t {
+  approved,
+  approved_execpolicy_amendment, ///< once, and the proposed rule is added (§42)
+  approved_for_session,          ///< the only one that is cached (§52)
+  network_policy_amendment,
+  denied,
+  timed_out,
+  abort,
+};
+std::string_view to_string(review_decision d) noexcept;
+/// True for the three approvals; a network amendment is judged by its own action.
+bool is_approval(review_decision d) noexcept;
+
+/// Who answered (§48).
+enum class reviewer_kind : std::uint8_t { hook, guardian, user, none };
+/// "hook", "guardian", "user", "none".
+std::string_view to_string(reviewer_kind k) noexcept;
+
+/// A question to a reviewer about exactly one attempt of one call.
+struct review_request {
+  std::string review_id; ///< never the call id; every attempt's review has its own (§50)
+  std::string call_id;
+  int attempt = 1;
+  proposal what;               ///< exactly this object runs when approved
+  std::string digest;          ///< binds an answer to `what` (argv, cwd, tty, permissions)
+  std::string reason;          ///< why it is asked
+  std::string will_be_allowed; ///< one sentence: what an approval allows, and what stays forbidden
+  std::vector<std::string> proposed_amendment; ///< empty: "add rule" is not offered
+  bool session_offered = false;                ///< is "for the session" on offer?
+};
+
+struct review_answer {
+  review_decision decision = review_decision::denied;
+  reviewer_kind reviewer = reviewer_kind::none;
+  std::string reason; ///< the reviewer's words, or why no reviewer could be asked
+};
+
+} // namespace gatehouse
