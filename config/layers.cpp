@@ -174,9 +174,8 @@ result<loaded_settings> load_settings(const locations& where, const std::string&
     if (!read) return read.error();
     put_project(settings, std::move(*read), root, home, warnings);
   } else if (loaded.project.has_folder) {
-    warnings.push_back(loaded.project.folder +
-                       " is left out: the project is not trusted (add \"" + root +
-                       "\" to `trusted` in " + where.gatehouse_home + "/trust.toml)");
+    warnings.push_back(loaded.project.folder + " is left out: the project is not trusted (add \"" +
+                       root + "\" to `trusted` in " + where.gatehouse_home + "/trust.toml)");
   }
   put_on_top(settings, command_line);
   apply_requirements(settings, root, home, warnings);

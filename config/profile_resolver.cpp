@@ -36,7 +36,8 @@ result<folded> fold(const effective_settings& settings, std::string_view name,
   if (auto built_in = built_in_profile(name)) return folded{std::move(*built_in), {}, {}};
   const auto at = settings.profiles.find(name);
   if (at == settings.profiles.end())
-    return error{errc::invalid_profile, "there is no permission profile `" + std::string{name} + "`",
+    return error{errc::invalid_profile,
+                 "there is no permission profile `" + std::string{name} + "`",
                  "Use read-only, workspace-write or danger-full-access, or define "
                  "[permissions." +
                      std::string{name} + "] in config.toml."};

@@ -163,8 +163,8 @@ result<loaded_rules> load_rules(const locations& where, const loaded_settings& s
   for (const auto& file : options.files) {
     struct stat about {};
     if (::stat(file.c_str(), &about) != 0)
-      return error{errc::not_found, "cannot read the rule file " + file + ": " +
-                                        std::strerror(errno),
+      return error{errc::not_found,
+                   "cannot read the rule file " + file + ": " + std::strerror(errno),
                    "Correct the path after --rules."};
     all.add_file(file, rule_layer::command_line);
   }

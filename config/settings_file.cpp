@@ -19,15 +19,17 @@ std::optional<setting<approval_policy>> read_approval_policy(toml_reader& reader
   if (const auto* word = value.string()) {
     if (const auto policy = approval_policy_from(*word))
       return setting<approval_policy>{*policy, reader.at(value)};
-    reader.fail(value, "`" + *word + "` is not an approval policy",
-                "Write \"untrusted\", \"on-request\", \"never\" or { granular = { rules = true } }.");
+    reader.fail(
+        value, "`" + *word + "` is not an approval policy",
+        "Write \"untrusted\", \"on-request\", \"never\" or { granular = { rules = true } }.");
     return std::nullopt;
   }
   const auto* table = value.table();
   const auto* switches = table ? reader.table(*table, "granular") : nullptr;
   if (!switches || table->size() != 1) {
-    reader.fail(value, "the approval policy is neither a name nor { granular = {…} }",
-                "Write \"untrusted\", \"on-request\", \"never\" or { granular = { rules = true } }.");
+    reader.fail(
+        value, "the approval policy is neither a name nor { granular = {…} }",
+        "Write \"untrusted\", \"on-request\", \"never\" or { granular = { rules = true } }.");
     return std::nullopt;
   }
   // A switch that is left out, or whose name is not known, is off.
@@ -36,11 +38,12 @@ std::optional<setting<approval_policy>> read_approval_policy(toml_reader& reader
   on.sandbox_approval = granular_switch(reader, *switches, "sandbox_approval").value_or(false);
   on.rules = granular_switch(reader, *switches, "rules").value_or(false);
   on.skill_approval = granular_switch(reader, *switches, "skill_approval").value_or(false);
-  on.request_permissions = granular_switch(reader, *switches, "request_permissions").value_or(false);
+  on.request_permissions =
+      granular_switch(reader, *switches, "request_permissions").value_or(false);
   on.mcp_elicitations = granular_switch(reader, *switches, "mcp_elicitations").value_or(false);
-  reader.warn_unknown(*switches, "approval_policy.granular.",
-                      {"sandbox_approval", "rules", "skill_approval", "request_permissions",
-                       "mcp_elicitations"});
+  reader.warn_unknown(
+      *switches, "approval_policy.granular.",
+      {"sandbox_approval", "rules", "skill_approval", "request_permissions", "mcp_elicitations"});
   return setting<approval_policy>{policy, reader.at(value)};
 }
 
@@ -85,8 +88,8 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
       reader.fail(*find(*root, "default_timeout_ms"),
                   "default_timeout_ms must be between 1 and 86400000 milliseconds",
                   "Write, for example, default_timeout_ms = 10000.");
-    settings.default_timeout =
-        setting<std::chrono::milliseconds>{std::chrono::milliseconds{timeout->value}, timeout->from};
+    settings.default_timeout = setting<std::chrono::milliseconds>{
+        std::chrono::milliseconds{timeout->value}, timeout->from};
   }
   if (const auto* rules = reader.table(*root, "rules")) {
     settings.default_rule_sandbox = read_rule_sandbox(reader, *rules);

@@ -58,7 +58,7 @@ toml_value convert(const toml::node& node) {
 } // namespace
 
 std::string_view toml_value::type_name() const noexcept {
-  constexpr std::string_view names[] = {"a string", "an integer", "a number", "true or false",
+  constexpr std::string_view names[] = {"a string", "an integer", "a number",      "true or false",
                                         "an array", "a table",    "a date or time"};
   return names[data.index()];
 }

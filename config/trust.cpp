@@ -36,8 +36,8 @@ result<project> find_project(const locations& where, const std::string& cwd) {
   project found;
   found.root = real_path(cwd);
   if (found.root.empty())
-    return error{errc::not_found, "the folder " + cwd + " cannot be resolved: " +
-                                      std::strerror(errno),
+    return error{errc::not_found,
+                 "the folder " + cwd + " cannot be resolved: " + std::strerror(errno),
                  "Start in a folder that exists."};
   const auto own_home = real_path(where.gatehouse_home);
   for (std::string folder = found.root;;) {

@@ -28,11 +28,11 @@ std::string describe(const approval_policy& policy) {
   if (policy.mode != approval_mode::granular) return text;
   const auto& on = policy.granular;
   std::string switches;
-  for (const auto& [name, is_on] : {std::pair{"sandbox_approval", on.sandbox_approval},
-                                    std::pair{"rules", on.rules},
-                                    std::pair{"skill_approval", on.skill_approval},
-                                    std::pair{"request_permissions", on.request_permissions},
-                                    std::pair{"mcp_elicitations", on.mcp_elicitations}})
+  for (const auto& [name, is_on] :
+       {std::pair{"sandbox_approval", on.sandbox_approval}, std::pair{"rules", on.rules},
+        std::pair{"skill_approval", on.skill_approval},
+        std::pair{"request_permissions", on.request_permissions},
+        std::pair{"mcp_elicitations", on.mcp_elicitations}})
     if (is_on) switches += (switches.empty() ? "" : ", ") + std::string{name};
   return text + " (" + (switches.empty() ? "no questions" : switches) + ")";
 }
