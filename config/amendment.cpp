@@ -2,6 +2,7 @@
 
 #include "config/text_file.hpp"
 #include "protocol/json_quote.hpp"
+#include "protocol/utf8.hpp"
 
 #include <cerrno>
 #include <climits>

@@ -101,34 +101,6 @@ result<std::string> root_path(const std::string& path, const std::string& base,
   return clean.empty() ? std::string{"/"} : clean;
 }
 
-std::string escape_glob(const std::string& path) {
-  std::string text;
-  for (const char c : path) {
-    if (std::string_view{"*?[]{}"}.find(c) == std::string_view::npos)
-      text += c;
-    else
-      text += std::string{'['} + c + ']';
-  }
-  return text;
-}
-
-void make_globs_absolute(file_system_policy& policy, const std::vector<std::string>& roots) {
-  std::vector<profile_entry> entries;
-  for (auto& entry : policy.entries) {
-    const auto* glob = std::get_if<glob_path>(&entry.path);
-    if (!glob || glob->pattern.starts_with('/')) {
-      entries.push_back(std::move(entry));
-      continue;
-    }
-    for (const auto& root : roots) {
-      auto copy = entry;
-      copy.path = glob_path{(root == "/" ? "" : escape_glob(root)) + "/" + glob->pattern};
-      entries.push_back(std::move(copy));
-    }
-  }
-  policy.entries = std::move(entries);
-}
-
 result<permission_profile> add_denied_reads(const requirements& required,
                                             permission_profile profile) {
   if (required.denied_reads.empty()) return profile;
@@ -222,7 +194,6 @@ result<resolved_profile> resolve_profile(const effective_settings& settings, std
     if (std::find(roots.begin(), roots.end(), *root) == roots.end())
       roots.push_back(std::move(*root));
   }
-  make_globs_absolute(whole->profile.file_system, resolved.project_roots);
   auto profile = add_denied_reads(settings.required, std::move(whole->profile));
   if (!profile) return profile.error();
   resolved.profile = std::move(*profile);

@@ -17,9 +17,9 @@ struct resolved_profile {
   origin from;
 };
 
-/// The profile called `name`: built-in or configured, `extends` followed. Relative globs are made
-/// absolute below every project root. Errors: unknown name, cycle, a project's profile that grants
-/// more than the settings below the project, a profile that requirements do not allow.
+/// The profile called `name`: built-in or configured, `extends` followed. Errors: unknown name,
+/// cycle, a project's profile that grants more than the settings below the project, a profile that
+/// requirements do not allow.
 /// @pre `project_roots` holds at least one absolute path.
 result<resolved_profile> resolve_profile(const effective_settings& settings, std::string_view name,
                                          const std::vector<std::string>& project_roots,

@@ -1,6 +1,7 @@
 #include "config/rule_loader.hpp"
 
 #include "config/text_file.hpp"
+#include "protocol/utf8.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -44,7 +44,6 @@ struct profile_definition {
   std::string extends; ///< empty: nothing
   /// Further project roots, as written (absolute, `~/…` or relative to the project root).
   std::vector<std::pair<std::string, bool>> workspace_roots;
-  /// Globs with a relative pattern are below every project root.
   std::vector<profile_entry> entries;
   std::optional<std::uint32_t> glob_scan_max_depth;
   std::optional<bool> network_enabled;

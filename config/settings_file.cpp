@@ -6,6 +6,18 @@
 namespace gatehouse::config {
 namespace {
 
+/// One or more components joined by single slashes; no `.`, no `..`, no wildcards.
+bool is_plain_relative_path(std::string_view path) {
+  if (path.find_first_of(std::string_view{"*?[]{}\0", 7}) != std::string_view::npos) return false;
+  while (true) {
+    const auto end = path.find('/');
+    const auto part = path.substr(0, end);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (end == std::string_view::npos) return true;
+    path.remove_prefix(end + 1);
+  }
+}
+
 std::optional<bool> granular_switch(toml_reader& reader, const toml_table& table,
                                     std::string_view name) {
   const auto on = reader.boolean(table, name);
@@ -62,13 +74,11 @@ std::optional<setting<policy::rule_sandbox>> read_rule_sandbox(toml_reader& read
 std::vector<setting<std::string>> read_protected_names(toml_reader& reader,
                                                        const toml_table& table) {
   auto names = reader.strings(table, "protected_names");
-  for (const auto& name : names) {
-    if (name.value.empty() || name.value == "." || name.value == ".." ||
-        name.value.find_first_of(std::string_view{"/*?[]\0", 6}) != std::string::npos)
+  for (const auto& name : names)
+    if (!is_plain_relative_path(name.value))
       reader.fail(*find(table, "protected_names"),
-                  "`" + name.value + "` in protected_names is not a plain file name",
-                  "Write one name without `/` and without wildcards.");
-  }
+                  "`" + name.value + "` in protected_names is not a plain name",
+                  "Write a name like `.secrets` or `.github/hooks`, without wildcards.");
   return names;
 }
 

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace gatehouse::config {
 
@@ -12,8 +11,5 @@ namespace gatehouse::config {
 /// nothing, everything else that goes wrong is an error with the path.
 result<std::optional<std::string>> read_text_file(const std::string& path,
                                                   std::size_t max_bytes = 4u << 20);
-
-/// The byte offset of the first byte that is not well-formed UTF-8, or nothing.
-std::optional<std::size_t> find_invalid_utf8(std::string_view text) noexcept;
 
 } // namespace gatehouse::config

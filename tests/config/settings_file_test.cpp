@@ -32,7 +32,7 @@ approval_policy = "untrusted"
 default_permissions = ":workspace"
 allow_login_shell = false
 default_timeout_ms = 2500
-protected_names = [".secrets"]
+protected_names = [".github/hooks"]
 [rules]
 default_sandbox = "keep"
 [features]
@@ -76,7 +76,7 @@ additional_permissions = false
     CHECK(failure_of("default_timeout_ms = 0").starts_with("c.toml:1:1:"));
     CHECK(failure_of("default_timeout_ms = 1.5").starts_with("c.toml:1:1:"));
     CHECK(failure_of("rules = 1").starts_with("c.toml:1:1:"));
-    CHECK(failure_of("protected_names = ['a/b']").starts_with("c.toml:1:1:"));
+    CHECK(failure_of("protected_names = ['/a/b']").starts_with("c.toml:1:1:"));
     CHECK(failure_of("protected_names = ['..']").starts_with("c.toml:1:1:"));
     CHECK(failure_of("[rules]\ndefault_sandbox = 'off'").starts_with("c.toml:2:1:"));
   }
