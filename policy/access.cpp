@@ -4,6 +4,7 @@
 #include "policy/path_text.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace gatehouse::policy {
@@ -99,6 +100,9 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
   for (std::size_t i = 0; i < policy.entries.size(); ++i) {
     const auto& entry = policy.entries[i];
     const auto add = [&](std::string path) {
+      if (const auto real = context.canonical_paths.find(path);
+          real != context.canonical_paths.end())
+        resolved.push_back({real->second, entry.access, i});
       resolved.push_back({std::move(path), entry.access, i});
     };
     if (const auto* literal = std::get_if<literal_path>(&entry.path)) {
@@ -130,26 +134,24 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
 std::vector<resolved_glob> resolve_globs(const file_system_policy& policy,
                                          const access_context& context) {
   std::vector<resolved_glob> globs;
+  const auto add = [&](std::string pattern, std::size_t index) {
+    const auto split = split_literal_folder(pattern);
+    if (const auto real = context.canonical_paths.find(split.folder);
+        real != context.canonical_paths.end())
+      globs.push_back({escape_glob(real->second) + "/" + split.rest, index});
+    globs.push_back({std::move(pattern), index});
+  };
+  std::set<std::string> bases{lexically_normal(context.cwd)};
+  for (const auto& root : context.project_roots)
+    bases.insert(lexically_normal(root));
   for (std::size_t i = 0; i < policy.entries.size(); ++i) {
     const auto* glob = std::get_if<glob_path>(&policy.entries[i].path);
     if (!glob) continue;
-    if (glob->pattern.starts_with('/')) {
-      globs.push_back({glob->pattern, i});
-      continue;
-    }
-    std::vector<std::string> bases{lexically_normal(context.cwd)};
-    for (const auto& root : context.project_roots)
-      bases.push_back(lexically_normal(root));
-    std::sort(bases.begin(), bases.end());
-    bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
-    for (const auto& base : bases) {
-      std::string escaped;
-      for (char c : base) {
-        if (std::string_view{"*?[]{}\\,"}.find(c) != std::string_view::npos) escaped += '\\';
-        escaped += c;
-      }
-      globs.push_back({(escaped == "/" ? "" : escaped) + "/" + glob->pattern, i});
-    }
+    if (glob->pattern.starts_with('/'))
+      add(glob->pattern, i);
+    else
+      for (const auto& base : bases)
+        add(escape_glob(base) + "/" + glob->pattern, i);
   }
   return globs;
 }

@@ -5,6 +5,8 @@
 #include "protocol/tool_call.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +28,9 @@ struct access_context {
   /// Canonical paths found on this host that a deny entry or a deny glob reaches through a symbolic
   /// link: denied as well.
   std::vector<std::string> denied_paths;
+  /// Entry paths and literal folders of globs that symbolic links lead elsewhere: what they really
+  /// are on this host. Both spellings count.
+  std::map<std::string, std::string, std::less<>> canonical_paths;
 };
 
 /// `.git`, `.agents`, `.codex`, `.gatehouse`, `.aws`, … : §63 and §D14 as data. A name may have
@@ -41,7 +46,8 @@ struct resolved_entry {
   gatehouse::access access = gatehouse::access::read;
   std::size_t index = 0; ///< of the entry in the profile
 };
-/// All entries but globs. An entry may give several paths (several roots), or none (no $TMPDIR).
+/// All entries but globs. An entry may give several paths (several roots, a path and what it really
+/// is), or none (no $TMPDIR).
 std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
                                             const access_context& context);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,9 +33,12 @@ struct path_fact {
 
 /// A path below a writable root that must not be written (§63, §D14), existing or not.
 struct protected_fact {
-  std::string path; ///< absolute, parent canonical
+  std::string path; ///< absolute, below its root's canonical path or where a pointer leads
+  std::string root; ///< canonical path of the writable root that it was found for
   path_fact found;
-  std::string why; ///< "protected name `.git`", "git folder named by /w/.git", …
+  std::string why; ///< "protected name `.git`", "git folder of `/w/.git`", …
+  /// The folders above may not be moved away either: something else names this place.
+  bool named_elsewhere = false;
 
   bool operator==(const protected_fact&) const = default;
 };
@@ -75,6 +79,10 @@ host_facts gather_host_facts(const permission_profile& profile,
 
 /// `context` with everything added that `facts` found to be protected or denied through links, so
 /// that evaluate_access answers as the kernel will.
-policy::access_context with_facts(policy::access_context context, const host_facts& facts);
+policy::access_context with_facts(policy::access_context context, const permission_profile& profile,
+                                  const host_facts& facts);
+
+/// One path as this host sees it now.
+path_fact look_at(std::string_view path);
 
 } // namespace gatehouse::sandbox

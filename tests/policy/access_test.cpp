@@ -244,6 +244,17 @@ TEST_SUITE("policy.access") {
     CHECK(evaluate_access(workspace_write_profile(), c, "/srv/target/x").granted == access::deny);
   }
 
+  TEST_CASE("§62 a root behind a link counts under both of its spellings") {
+    auto c = context();
+    c.project_roots = {"/link"};
+    c.canonical_paths = {{"/link", "/real"}};
+    const auto p = workspace_with({glob("/link/**/*.env")});
+    CHECK(evaluate_access(p, c, "/real/f").granted == access::write);
+    CHECK(evaluate_access(p, c, "/link/f").granted == access::write);
+    CHECK(evaluate_access(p, c, "/real/.git/x").is_protection);
+    CHECK(evaluate_access(p, c, "/real/a/x.env").granted == access::deny);
+  }
+
   TEST_CASE("a path that is not absolute is never granted") {
     CHECK(granted(workspace_write_profile(), "f") == access::deny);
     CHECK(granted(workspace_write_profile(), "") == access::deny);
