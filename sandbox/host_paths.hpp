@@ -54,7 +54,8 @@ struct glob_match {
 
 /// Everything about this host that the plan and the evaluator need, as one value.
 struct host_facts {
-  std::map<std::string, path_fact> paths; ///< every path an entry resolves to (policy::resolve)
+  /// Every path that an entry resolves to, what it really is, and the literal folder of every glob.
+  std::map<std::string, path_fact> paths;
   std::vector<protected_fact> protected_paths;
   std::vector<glob_match> glob_matches;
   /// A deny glob whose expansion hit a bound: (pattern, why). The plan refuses to be made.
@@ -79,8 +80,7 @@ host_facts gather_host_facts(const permission_profile& profile,
 
 /// `context` with everything added that `facts` found to be protected or denied through links, so
 /// that evaluate_access answers as the kernel will.
-policy::access_context with_facts(policy::access_context context, const permission_profile& profile,
-                                  const host_facts& facts);
+policy::access_context with_facts(policy::access_context context, const host_facts& facts);
 
 /// One path as this host sees it now.
 path_fact look_at(std::string_view path);
