@@ -40,7 +40,7 @@ std::optional<access_answer> find_denial(const file_system_policy& policy,
     if (entry.access != access::deny)
       return access_answer{access::deny, describe_entry(entry) + ": a glob may only deny", false,
                            glob.index};
-    const auto compiled = path_glob::compile(glob.pattern);
+    const auto compiled = path_glob::compile(glob.pattern());
     if (!compiled)
       return access_answer{access::deny, "invalid deny glob " + quoted(describe(entry.path)), false,
                            glob.index};
@@ -134,12 +134,11 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
 std::vector<resolved_glob> resolve_globs(const file_system_policy& policy,
                                          const access_context& context) {
   std::vector<resolved_glob> globs;
-  const auto add = [&](std::string pattern, std::size_t index) {
-    const auto split = split_literal_folder(pattern);
-    if (const auto real = context.canonical_paths.find(split.folder);
+  const auto add = [&](std::string folder, const std::string& rest, std::size_t index) {
+    if (const auto real = context.canonical_paths.find(folder);
         real != context.canonical_paths.end())
-      globs.push_back({escape_glob(real->second) + "/" + split.rest, index});
-    globs.push_back({std::move(pattern), index});
+      globs.push_back({real->second, rest, index});
+    globs.push_back({std::move(folder), rest, index});
   };
   std::set<std::string> bases{lexically_normal(context.cwd)};
   for (const auto& root : context.project_roots)
@@ -147,13 +146,19 @@ std::vector<resolved_glob> resolve_globs(const file_system_policy& policy,
   for (std::size_t i = 0; i < policy.entries.size(); ++i) {
     const auto* glob = std::get_if<glob_path>(&policy.entries[i].path);
     if (!glob) continue;
-    if (glob->pattern.starts_with('/'))
-      add(glob->pattern, i);
+    const bool absolute = glob->pattern.starts_with('/');
+    const auto split = split_literal_folder(absolute ? glob->pattern : "/" + glob->pattern);
+    if (absolute)
+      add(split.folder, split.rest, i);
     else
       for (const auto& base : bases)
-        add(escape_glob(base) + "/" + glob->pattern, i);
+        add(lexically_normal(base + split.folder), split.rest, i);
   }
   return globs;
+}
+
+std::string resolved_glob::pattern() const {
+  return (folder == "/" ? "" : escape_glob(folder)) + "/" + rest;
 }
 
 bool opened_by_entry(const std::vector<resolved_entry>& entries, std::string_view protected_path,

@@ -52,8 +52,11 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
                                             const access_context& context);
 
 struct resolved_glob {
-  std::string pattern;   ///< absolute
+  std::string folder;    ///< every match lies below it; absolute, normal, no pattern
+  std::string rest;      ///< the pattern below `folder`
   std::size_t index = 0; ///< of the entry in the profile
+
+  [[nodiscard]] std::string pattern() const; ///< absolute, for path_glob::compile
 };
 /// The deny globs, absolute. A relative one holds below the cwd and below every project root.
 std::vector<resolved_glob> resolve_globs(const file_system_policy& policy,

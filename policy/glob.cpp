@@ -10,7 +10,7 @@
 namespace gatehouse::policy {
 namespace {
 
-constexpr std::string_view special_characters = "*?[]{},\\!^-";
+constexpr std::string_view special_characters = "*?[{}\\";
 constexpr std::size_t max_alternatives = 256;
 constexpr std::size_t max_components = 1000;
 
@@ -305,7 +305,17 @@ std::string escape_glob(std::string_view text) {
 split_glob split_literal_folder(std::string_view pattern) {
   const auto wild = std::min(pattern.find_first_of("*?[{\\"), pattern.size());
   const auto slash = pattern.rfind('/', wild == 0 ? 0 : wild - 1);
-  return {lexically_normal(pattern.substr(0, slash + 1)), std::string{pattern.substr(slash + 1)}};
+  auto folder = pattern.substr(0, slash + 1);
+  auto rest = pattern.substr(slash + 1);
+  // Dots are for compile() to refuse, not to be resolved here.
+  if (const auto dots = folder.find("/."); dots != std::string_view::npos)
+    for (auto part : components_of(folder.substr(dots)))
+      if (part == "." || part == "..") {
+        folder = pattern.substr(0, dots + 1);
+        rest = pattern.substr(dots + 1);
+        break;
+      }
+  return {lexically_normal(folder), std::string{rest}};
 }
 
 } // namespace gatehouse::policy

@@ -3,6 +3,8 @@
 #include "policy/path_text.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace gatehouse::sandbox {
@@ -54,70 +56,110 @@ std::optional<std::string> access_tree::nearest_write(std::string_view path) con
   }
 }
 
-bool access_tree::has_grant_below(places::const_iterator at) const {
-  const std::string& folder = at->first;
-  for (++at; at != places_.end() && is_below(at->first, folder); ++at)
-    if (at->second.granted != access::deny) return true;
-  return false;
-}
+/// Walks the places in order and writes the steps for each.
+class access_tree::emitter {
+public:
+  explicit emitter(const places& all) : all_{all}, at_{all.begin()} {}
 
-void access_tree::emit_below(std::vector<mount_step>& steps, places::const_iterator& at,
-                             const std::string& folder, std::optional<access> around) const {
-  while (at != places_.end() && is_below(at->first, folder)) {
-    const auto& [path, here] = *at;
-    const bool hidden = !around || *around == access::deny;
-    if (!here.link_text.empty()) {
-      if (hidden) steps.push_back({mount_kind::link, path, here.link_text, 0});
-      ++at;
-      continue;
+  std::vector<mount_step> run() {
+    std::optional<access> base;
+    if (at_ != all_.end() && at_->first == "/") {
+      if (at_->second.granted != access::deny) base = at_->second.granted;
+      ++at_;
     }
-    bool seal = false;
-    if (here.granted == access::deny && !hidden) {
-      if (here.kind == path_kind::directory) {
-        const bool reopened = has_grant_below(at);
-        steps.push_back({mount_kind::empty_folder, path, {}, reopened ? 0111U : 0U});
-        seal = true;
-      } else {
-        steps.push_back({mount_kind::denied_file, path, {}, 0});
-      }
-    } else if (here.granted == access::write) {
-      const bool device = is_below(path, "/dev") && !is_below(path, "/dev/shm");
-      steps.push_back(
-          {device ? mount_kind::device_bind : mount_kind::writable_bind, path, path, 0});
-    } else if (here.granted == access::read && around != access::read) {
-      steps.push_back({mount_kind::read_only_bind, path, path, 0});
-    }
-    const auto inside =
-        here.granted == access::deny && !around ? around : std::optional{here.granted};
-    const std::string& below = path;
-    ++at;
-    emit_below(steps, at, below, inside);
-    if (seal) steps.push_back({mount_kind::seal, below, {}, 0});
+    if (base)
+      bind(*base, "/");
+    else
+      steps_.push_back({mount_kind::empty_folder, "/", {}, 0755});
+    steps_.push_back({mount_kind::devices, "/dev", {}, 0});
+    steps_.push_back({mount_kind::processes, "/proc", {}, 0});
+    // uid 0 may write kernel settings wherever they are shown writable.
+    if (base == access::write) bind(access::read, "/proc/sys");
+    below("/", {base, {}});
+    if (!base) steps_.push_back({mount_kind::seal, "/", {}, 0});
+    return std::move(steps_);
   }
-}
+
+private:
+  /// What surrounds a place: nothing (not granted), or the access of the nearest place above, and
+  /// for a denied one where the denial begins.
+  struct surroundings {
+    std::optional<access> granted;
+    std::string denied_from;
+    [[nodiscard]] bool hidden() const { return !granted || *granted == access::deny; }
+  };
+
+  void bind(access granted, const std::string& path) {
+    const bool device = is_below(path, "/dev") && !is_below(path, "/dev/shm");
+    steps_.push_back({granted == access::read ? mount_kind::read_only_bind
+                      : device                ? mount_kind::device_bind
+                                              : mount_kind::writable_bind,
+                      path, path, 0});
+  }
+
+  /// The folders from a denial down to a reopened place may be passed, not listed.
+  void make_way(const std::string& path, const std::string& denied_from) {
+    if (denied_from.empty()) return;
+    std::vector<std::string> way;
+    for (std::string folder{policy::parent_of(path)}; is_below(folder, denied_from);
+         folder = policy::parent_of(folder))
+      way.push_back(folder);
+    for (auto folder = way.rbegin(); folder != way.rend(); ++folder)
+      if (made_.insert(*folder).second) steps_.push_back({mount_kind::folder, *folder, {}, 0111});
+  }
+
+  [[nodiscard]] bool is_reopened(places::const_iterator denied) const {
+    auto at = std::next(denied);
+    for (; at != all_.end() && is_below(at->first, denied->first); ++at)
+      if (at->second.granted != access::deny) return true;
+    return false;
+  }
+
+  void below(const std::string& folder, const surroundings& around) {
+    while (at_ != all_.end() && is_below(at_->first, folder)) {
+      const auto here = at_++;
+      const auto& [path, place] = *here;
+      if (!place.link_text.empty()) {
+        if (!around.hidden()) continue;
+        make_way(path, around.denied_from);
+        steps_.push_back({mount_kind::link, path, place.link_text, 0});
+      } else if (place.granted == access::deny) {
+        deny(here, around);
+      } else {
+        if (place.granted == access::write || around.granted != access::read) {
+          make_way(path, around.denied_from);
+          bind(place.granted, path);
+        }
+        below(path, {place.granted, {}});
+      }
+    }
+  }
+
+  void deny(places::const_iterator here, const surroundings& around) {
+    const auto& [path, place] = *here;
+    const bool reopened = is_reopened(here);
+    if (!around.hidden() && place.kind != path_kind::directory) {
+      steps_.push_back({mount_kind::denied_file, path, {}, 0});
+    } else if (!around.hidden()) {
+      steps_.push_back({mount_kind::empty_folder, path, {}, reopened ? 0111U : 0U});
+      below(path, {access::deny, path});
+      steps_.push_back({mount_kind::seal, path, {}, 0});
+    } else if (!around.granted && reopened) {
+      steps_.push_back({mount_kind::folder, path, {}, 0111});
+      below(path, {access::deny, path});
+    } else {
+      below(path, around);
+    }
+  }
+
+  const places& all_;
+  places::const_iterator at_;
+  std::set<std::string> made_;
+  std::vector<mount_step> steps_;
+};
 
 std::vector<mount_step> access_tree::mounts() const {
-  std::vector<mount_step> steps;
-  auto at = places_.begin();
-  std::optional<access> base;
-  if (at != places_.end() && at->first == "/") {
-    if (at->second.granted != access::deny) base = at->second.granted;
-    ++at;
-  }
-  if (base)
-    steps.push_back(
-        {*base == access::write ? mount_kind::writable_bind : mount_kind::read_only_bind, "/", "/",
-         0});
-  else
-    steps.push_back({mount_kind::empty_folder, "/", {}, 0755});
-  steps.push_back({mount_kind::devices, "/dev", {}, 0});
-  steps.push_back({mount_kind::processes, "/proc", {}, 0});
-  // uid 0 may write kernel settings wherever they are shown writable.
-  if (base == access::write)
-    steps.push_back({mount_kind::read_only_bind, "/proc/sys", "/proc/sys", 0});
-  emit_below(steps, at, "/", base);
-  if (!base) steps.push_back({mount_kind::seal, "/", {}, 0});
-  return steps;
+  return emitter{places_}.run();
 }
 
 std::vector<std::string> access_tree::write_paths() const {

@@ -45,9 +45,7 @@ private:
   };
   using places = std::map<std::string, place, by_component>;
 
-  void emit_below(std::vector<mount_step>& steps, places::const_iterator& at,
-                  const std::string& folder, std::optional<access> around) const;
-  [[nodiscard]] bool has_grant_below(places::const_iterator at) const;
+  class emitter;
 
   places places_;
 };

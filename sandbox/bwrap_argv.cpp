@@ -42,6 +42,7 @@ std::vector<std::string> bwrap_argv(const mount_plan& plan, const bwrap_options&
     case mount_kind::empty_folder:
       add({"--perms", octal(step.perms), "--tmpfs", step.target});
       break;
+    case mount_kind::folder: add({"--perms", octal(step.perms), "--dir", step.target}); break;
     case mount_kind::link: add({"--symlink", step.source, step.target}); break;
     case mount_kind::denied_file:
       add({"--perms", "0000", "--ro-bind-data", std::to_string(options.empty_fds[next_empty_fd++]),

@@ -84,7 +84,7 @@ private:
     for (const auto& glob : globs_) {
       if (policy_.entries[glob.index].access != access::deny)
         return cannot(glob.index, "a glob may only deny", "grant the folder itself");
-      if (auto compiled = policy::path_glob::compile(glob.pattern); !compiled)
+      if (auto compiled = policy::path_glob::compile(glob.pattern()); !compiled)
         return std::move(compiled).error();
     }
     for (const auto& [pattern, why] : facts_.unexpanded_globs)
@@ -218,15 +218,14 @@ private:
 
   void guard_globs() {
     for (const auto& glob : globs_) {
-      const auto split = policy::split_literal_folder(glob.pattern);
-      const auto* fact = fact_of(split.folder);
+      const auto* fact = fact_of(glob.folder);
       if (!fact) continue;
       const std::string why = name_of_entry(glob.index);
       keep_links(*fact, why);
       if (!tree_.has_write_around(fact->canonical)) continue;
       plan_.guards.push_back(
           {fact->kind == path_kind::missing ? fact->existing_folder : fact->canonical,
-           policy::escape_glob(fact->canonical == "/" ? "" : fact->canonical) + "/" + split.rest,
+           policy::resolved_glob{fact->canonical, glob.rest, glob.index}.pattern(),
            guard_kind::create, true, why});
     }
     for (const auto& match : facts_.glob_matches) {

@@ -106,13 +106,14 @@ void walk_globs(host_facts& facts, const std::vector<policy::resolved_glob>& glo
                 std::optional<std::uint32_t> depth, const walk_limits& limits) {
   std::size_t entries = 0;
   for (const auto& resolved : globs) {
-    const auto folder = policy::split_literal_folder(resolved.pattern).folder;
+    const auto& folder = resolved.folder;
+    const auto pattern = resolved.pattern();
     const auto fact = facts.paths.try_emplace(folder, path_fact{}).first;
     if (fact->second.canonical.empty()) fact->second = look_at(folder);
-    const auto glob = policy::path_glob::compile(resolved.pattern);
+    const auto glob = policy::path_glob::compile(pattern);
     if (!glob || fact->second.kind != path_kind::directory) continue;
-    auto stopped = glob_walk{facts, *glob, resolved.pattern, depth, limits, entries}.run(folder);
-    if (!stopped.empty()) facts.unexpanded_globs.emplace_back(resolved.pattern, std::move(stopped));
+    auto stopped = glob_walk{facts, *glob, pattern, depth, limits, entries}.run(folder);
+    if (!stopped.empty()) facts.unexpanded_globs.emplace_back(pattern, std::move(stopped));
   }
 }
 

@@ -137,6 +137,7 @@ TEST_SUITE("policy.glob") {
     CHECK(split("/w/{a/x*,b/y*}") == "/w + {a/x*,b/y*}");
     CHECK(split("/**/x") == "/ + **/x");
     CHECK(split("/w/plain") == "/w + plain");
+    CHECK(split("/w-1/a/../b/*") == "/w-1/a + ../b/*");
     CHECK(split("/w/a\\*b/c") == "/w + a\\*b/c");
   }
 

@@ -68,6 +68,7 @@ std::string shown(const mount_plan& plan) {
     case mount_kind::empty_folder:
       text += (s.perms == 0 ? "mask " : s.perms == 0111 ? "pass " : "empty ") + s.target;
       break;
+    case mount_kind::folder: text += "way " + s.target; break;
     case mount_kind::link: text += "link " + s.target + "=" + s.source; break;
     case mount_kind::denied_file: text += "nofile " + s.target; break;
     case mount_kind::seal: text += "seal " + s.target; break;
@@ -164,6 +165,16 @@ TEST_SUITE("sandbox.plan") {
     host.facts.paths["/p"] = pretended_host::folder("/p");
     host.facts.paths["/p/w"] = pretended_host::folder("/p/w");
     CHECK(shown(host.plan()) == "ro /; pass /p; rw /p/w; seal /p; rw /t; rw /tmp; ");
+  }
+
+  TEST_CASE("§62 folders on the way to a reopened part can be passed and not listed") {
+    pretended_host host{workspace({path("/w/d", access::deny), path("/w/d/x/y/f", access::read),
+                                   path("/w/d/x/z", access::write)})};
+    host.facts.paths["/w/d"] = pretended_host::folder("/w/d");
+    host.facts.paths["/w/d/x/y/f"] = pretended_host::file("/w/d/x/y/f");
+    host.facts.paths["/w/d/x/z"] = pretended_host::folder("/w/d/x/z");
+    CHECK(shown(host.plan()) == "ro /; rw /t; rw /tmp; rw /w; pass /w/d; way /w/d/x; way /w/d/x/y; "
+                                "ro /w/d/x/y/f; rw /w/d/x/z; seal /w/d; ");
   }
 
   TEST_CASE("a deny below what is not granted at all needs nothing") {
