@@ -198,10 +198,10 @@ private:
       keep_links(fact, why);
       if (fact.kind != path_kind::missing)
         keep_parents(fact.canonical, why);
+      else if (entry.access != access::write && is_writable(fact.existing_folder))
+        guard(guard_kind::create, fact.existing_folder, fact.canonical, why);
       else if (entry.access != access::deny)
         warn_of_missing(entry, fact);
-      else if (is_writable(fact.existing_folder))
-        guard(guard_kind::create, fact.existing_folder, fact.canonical, why);
     }
   }
 

@@ -199,6 +199,13 @@ TEST_SUITE("sandbox.plan") {
     CHECK_FALSE(guard_of(plan, "/w/no/pes", op::create_file));
   }
 
+  TEST_CASE("§62 a missing name that is only readable inside a writable folder cannot be made") {
+    pretended_host host{workspace({path("/w/docs", access::read)})};
+    host.facts.paths["/w/docs"] = pretended_host::missing("/w/docs", "/w");
+    CHECK(guard_of(host.plan(), "/w/docs", op::make_directory));
+    CHECK(host.plan().warnings.empty());
+  }
+
   TEST_CASE("§D12 §D14 BR-044 a missing protected name is guarded against every way of making it") {
     pretended_host host{workspace()};
     host.facts.protected_paths = {
