@@ -121,7 +121,9 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
           add(absolute_below(root, special->subpath.empty() ? "." : special->subpath));
         break;
       case special_kind::tmpdir:
-        if (!context.tmpdir.empty()) add(lexically_normal(context.tmpdir));
+        // $TMPDIR comes from an environment: it may not hand over the whole file system.
+        if (context.tmpdir.starts_with('/') && lexically_normal(context.tmpdir) != "/")
+          add(lexically_normal(context.tmpdir));
         break;
       case special_kind::slash_tmp:
         if (context.slash_tmp_is_directory) add("/tmp");
