@@ -10,6 +10,8 @@
 namespace gatehouse::policy {
 namespace {
 
+constexpr std::string_view no_entry = "no entry";
+
 std::string quoted(std::string_view text) {
   return "`" + std::string{text} + "`";
 }
@@ -119,7 +121,9 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
           add(absolute_below(root, special->subpath.empty() ? "." : special->subpath));
         break;
       case special_kind::tmpdir:
-        if (!context.tmpdir.empty()) add(lexically_normal(context.tmpdir));
+        // $TMPDIR comes from an environment: it may not hand over the whole file system.
+        if (context.tmpdir.starts_with('/') && lexically_normal(context.tmpdir) != "/")
+          add(lexically_normal(context.tmpdir));
         break;
       case special_kind::slash_tmp:
         if (context.slash_tmp_is_directory) add("/tmp");
@@ -161,6 +165,10 @@ std::string resolved_glob::pattern() const {
   return (folder == "/" ? "" : escape_glob(folder)) + "/" + rest;
 }
 
+bool access_answer::denied_explicitly() const noexcept {
+  return granted == access::deny && decided_by != no_entry;
+}
+
 bool opened_by_entry(const std::vector<resolved_entry>& entries, std::string_view protected_path,
                      std::string_view path) {
   return std::any_of(entries.begin(), entries.end(), [&](const resolved_entry& e) {
@@ -184,7 +192,7 @@ access_answer evaluate_access(const permission_profile& profile, const access_co
   for (const auto& entry : entries)
     if (is_at_or_below(path, entry.path) && (!winner || rank(entry) > rank(*winner)))
       winner = &entry;
-  if (!winner) return {access::deny, "no entry", false, {}};
+  if (!winner) return {access::deny, std::string{no_entry}, false, {}};
 
   access_answer answer{winner->access, describe_entry(profile.file_system.entries[winner->index]),
                        false, winner->index};

@@ -74,6 +74,9 @@ struct access_answer {
   bool is_protection = false; ///< a protected name or path took write away
   /// The entry that decided, as an index into the profile; nothing when none did.
   std::optional<std::size_t> entry;
+
+  /// Denied by somebody, not merely granted by nobody: no overlay can open it.
+  [[nodiscard]] bool denied_explicitly() const noexcept;
 };
 
 /// The one evaluator (§62): most specific entry first, then deny > write > read; an invalid deny

@@ -155,7 +155,7 @@ private:
   [[nodiscard]] std::string remedy_for_path(const denial& what) const {
     if (what.path.empty()) return "Work inside the writable folders" + writable_folders() + ".";
     const auto answer = policy::evaluate_access(profile_, context_, what.path);
-    if (answer.granted == access::deny && answer.decided_by != "no entry")
+    if (answer.denied_explicitly())
       return "This is denied for everybody in this session and no request can open it: work "
              "without it, or ask the user to change the profile.";
     std::string text = request({{}, entries_for(what), {}});

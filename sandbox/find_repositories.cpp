@@ -54,11 +54,18 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-void protect(host_facts& facts, const std::string& root, std::string path, std::string why,
+/// `path` may hold `..` and links: what it really is counts.
+void protect(host_facts& facts, const std::string& root, std::string_view path, std::string why,
              bool named_elsewhere) {
   auto found = look_at(path);
+  auto real = found.canonical;
   facts.protected_paths.push_back(
-      {std::move(path), root, std::move(found), std::move(why), named_elsewhere});
+      {std::move(real), root, std::move(found), std::move(why), named_elsewhere});
+}
+
+/// `path` below `folder` unless absolute, dots left for the kernel's way of resolving them.
+std::string from_folder(const std::string& folder, std::string_view path) {
+  return path.starts_with('/') ? std::string{path} : folder + "/" + std::string{path};
 }
 
 /// `hooksPath = …` of [core]; relative to the work tree. Includes are not followed: they lie in
@@ -94,11 +101,16 @@ void follow_pointer_file(host_facts& facts, const std::string& root, const std::
   if (colon == std::string_view::npos || trimmed(text.substr(0, colon)) != "gitdir") return;
   const auto target = trimmed(text.substr(colon + 1));
   if (target.empty()) return;
-  const auto git_folder = policy::absolute_below(folder, target);
-  protect(facts, root, git_folder, "git folder of `" + folder + "`", true);
-  if (const auto common = read_small_file(git_folder + "/commondir"); common && !common->empty())
-    protect(facts, root, policy::absolute_below(git_folder, trimmed(*common)),
-            "git folder of `" + folder + "`", true);
+  const auto git_folder = look_at(from_folder(folder, target)).canonical;
+  const auto why = "git folder of `" + folder + "`";
+  const auto text_of_common = read_small_file(git_folder + "/commondir");
+  if (text_of_common && !trimmed(*text_of_common).empty()) {
+    const auto common = look_at(from_folder(git_folder, trimmed(*text_of_common))).canonical;
+    protect(facts, root, common, why, true);
+    // One place for both, so that one entry opens it.
+    if (policy::is_at_or_below(git_folder, common)) return;
+  }
+  protect(facts, root, git_folder, why, true);
 }
 
 } // namespace
@@ -113,8 +125,7 @@ void find_git_parts(host_facts& facts, const std::string& root, const std::strin
   } else if (has_git) {
     if (const auto config = read_small_file(base + "/.git/config"))
       if (const auto hooks = hooks_path(*config); hooks && !hooks->starts_with('~'))
-        protect(facts, root, policy::absolute_below(folder, *hooks),
-                "hooks of `" + folder + "/.git`", false);
+        protect(facts, root, from_folder(folder, *hooks), "hooks of `" + folder + "/.git`", false);
   }
   if (!is_git_folder(folder)) return;
   for (const auto part : executed_parts)

@@ -198,6 +198,14 @@ TEST_SUITE("policy.access") {
     CHECK(granted(unknown, "/w") == access::deny);
   }
 
+  TEST_CASE("§61 a $TMPDIR that is the root or relative grants nothing") {
+    auto c = context();
+    for (const auto* tmpdir : {"/", "//", "/x/..", "tmp"}) {
+      c.tmpdir = tmpdir;
+      CHECK(evaluate_access(workspace_write_profile(), c, "/etc/x").granted == access::read);
+    }
+  }
+
   TEST_CASE("§64 a deny glob beats every literal entry, on the path and on folders above it") {
     const auto p = workspace_with({glob("/w/**/*.env"), path("/w/a.env", access::write)});
     const auto answer = evaluate_access(p, context(), "/w/a.env");

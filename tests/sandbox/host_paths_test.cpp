@@ -111,9 +111,34 @@ TEST_SUITE("sandbox.host_paths") {
     s.write("main/.git/worktrees/wt/commondir", "../..\n");
     s.write("w/.git", "gitdir: " + s / "main/.git/worktrees/wt" + "\n");
     const auto facts = gather_host_facts(workspace(), context_of(s));
-    REQUIRE(find_protected(facts, s / "main/.git/worktrees/wt"));
     REQUIRE(find_protected(facts, s / "main/.git"));
     CHECK(find_protected(facts, s / "main/.git")->named_elsewhere);
+    auto context = context_of(s);
+    context.project_roots.push_back(s.path());
+    CHECK_FALSE(
+        evaluate_access(workspace(), with_facts(context, facts), s / "main/.git/worktrees/wt/x")
+            .granted == access::write);
+  }
+
+  TEST_CASE("BR-115 one entry for the common git folder opens a worktree's own part too") {
+    temp_folder s;
+    s.folder("main/.git/worktrees/wt");
+    s.write("main/.git/worktrees/wt/commondir", "../..\n");
+    s.write("w/.git", "gitdir: ../main/.git/worktrees/wt\n");
+    const auto profile = workspace({{literal_path{s / "main/.git"}, access::write, false}});
+    const auto facts = gather_host_facts(profile, context_of(s));
+    CHECK(evaluate_access(profile, with_facts(context_of(s), facts),
+                          s / "main/.git/worktrees/wt/index.lock")
+              .granted == access::write);
+  }
+
+  TEST_CASE("§63 a pointer is resolved as the kernel does it, links before dots") {
+    temp_folder s;
+    s.folder("far/away");
+    s.folder("far/gd");
+    s.link(s / "far/away", "w/l");
+    s.write("w/.git", "gitdir: l/../gd\n");
+    CHECK(find_protected(gather_host_facts(workspace(), context_of(s)), s / "far/gd"));
   }
 
   TEST_CASE("§63 a pointer to a folder that is missing is protected all the same") {

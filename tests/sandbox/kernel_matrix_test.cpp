@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,10 +119,8 @@ void check_agreement(const permission_profile& profile, const policy::access_con
     const auto& kernel = found.at(path);
     CAPTURE(path);
     CAPTURE(answer.decided_by);
-    const bool folder_above_a_grant =
-        answer.granted == gatehouse::access::deny && std::filesystem::is_directory(path);
     // An empty root shows the names on the way to what is granted.
-    if (!(folder_above_a_grant && answer.decided_by == "no entry"))
+    if (answer.decided_by != "no entry" || !std::filesystem::is_directory(path))
       CHECK(kernel.read == (answer.granted != gatehouse::access::deny));
     CHECK(kernel.write == (answer.granted == gatehouse::access::write));
   }
@@ -206,6 +205,17 @@ TEST_SUITE("sandbox.kernel_matrix") {
       CAPTURE(shown);
       check_agreement(profile, context_of(s), s, s / "t");
     }
+  }
+
+  TEST_CASE("§92a what is denied and is no file, a FIFO or a socket, cannot be opened either") {
+    temp_folder s;
+    plant_tree(s);
+    REQUIRE(::mkfifo((s / "t/w/fifo").c_str(), 0666) == 0);
+    REQUIRE(::mknod((s / "t/w/sock").c_str(), S_IFSOCK | 0666, 0) == 0);
+    auto profile = workspace_write_profile();
+    for (const auto* name : {"t/w/fifo", "t/w/sock"})
+      profile.file_system.entries.push_back(path(s / name, gatehouse::access::deny));
+    check_agreement(profile, context_of(s), s, s / "t");
   }
 
   TEST_CASE("§D12 a view leaves nothing behind on the host") {

@@ -1,60 +1,16 @@
 #include "sandbox/plan.hpp"
 
-#include "sandbox/bwrap_argv.hpp"
+#include "tests/sandbox/pretended_host.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <string>
 
 using namespace gatehouse;
 using namespace gatehouse::sandbox;
+using namespace gatehouse::tests;
 
 namespace {
-
-profile_entry path(std::string p, access a) {
-  return {literal_path{std::move(p)}, a, false};
-}
-profile_entry glob(std::string p) {
-  return {glob_path{std::move(p)}, access::deny, false};
-}
-profile_entry special(special_kind k, access a) {
-  return {special_path{k, {}, {}}, a, false};
-}
-
-/// A host made of words: folders end with a slash, `a -> b` is a link, everything else is a file.
-struct pretended_host {
-  permission_profile profile;
-  policy::access_context context;
-  host_facts facts;
-
-  explicit pretended_host(std::vector<profile_entry> entries) {
-    profile.file_system.entries = std::move(entries);
-    context.cwd = "/w";
-    context.project_roots = {"/w"};
-    context.tmpdir = "/t";
-    facts.paths["/"] = folder("/");
-    for (const auto* p : {"/w", "/t", "/tmp"})
-      facts.paths[p] = folder(p);
-  }
-
-  static path_fact folder(const std::string& p) { return {path_kind::directory, p, {}, {}}; }
-  static path_fact file(const std::string& p) { return {path_kind::file, p, {}, {}}; }
-  static path_fact missing(const std::string& p, const std::string& in) {
-    return {path_kind::missing, p, in, {}};
-  }
-
-  mount_plan plan() const {
-    auto made = make_mount_plan(profile, context, facts);
-    REQUIRE_MESSAGE(made.has_value(), (made ? "" : made.error().message));
-    return *std::move(made);
-  }
-  error failure() const {
-    const auto made = make_mount_plan(profile, context, facts);
-    REQUIRE_FALSE(made.has_value());
-    return made.error();
-  }
-};
 
 std::string shown(const mount_plan& plan) {
   std::string text;
@@ -76,12 +32,6 @@ std::string shown(const mount_plan& plan) {
     text += "; ";
   }
   return text;
-}
-
-std::vector<profile_entry> workspace(std::vector<profile_entry> more = {}) {
-  auto entries = workspace_write_profile().file_system.entries;
-  entries.insert(entries.end(), more.begin(), more.end());
-  return entries;
 }
 
 const creation_guard* guard_of(const mount_plan& plan, std::string_view at, guarded_operation op) {
@@ -379,80 +329,5 @@ TEST_SUITE("sandbox.plan") {
   TEST_CASE("facts of another profile are a broken invariant, not a weaker plan") {
     pretended_host host{workspace({path("/elsewhere", access::deny)})};
     CHECK(host.failure().code == errc::internal);
-  }
-}
-
-TEST_SUITE("sandbox.bwrap_argv") {
-  TEST_CASE("§75 §80 the whole argv of workspace-write, isolated") {
-    pretended_host host{workspace({path("/w/.env", access::deny), path("/w/p", access::deny)})};
-    host.facts.paths["/w/.env"] = pretended_host::file("/w/.env");
-    host.facts.paths["/w/p"] = pretended_host::folder("/w/p");
-    bwrap_options options;
-    options.chdir = "/w";
-    options.empty_fds = {7};
-    CHECK(bwrap_argv(host.plan(), options) == std::vector<std::string>{"--die-with-parent",
-                                                                       "--unshare-user",
-                                                                       "--unshare-pid",
-                                                                       "--unshare-ipc",
-                                                                       "--unshare-uts",
-                                                                       "--unshare-cgroup-try",
-                                                                       "--new-session",
-                                                                       "--unshare-net",
-                                                                       "--ro-bind",
-                                                                       "/",
-                                                                       "/",
-                                                                       "--dev",
-                                                                       "/dev",
-                                                                       "--proc",
-                                                                       "/proc",
-                                                                       "--bind",
-                                                                       "/t",
-                                                                       "/t",
-                                                                       "--bind",
-                                                                       "/tmp",
-                                                                       "/tmp",
-                                                                       "--bind",
-                                                                       "/w",
-                                                                       "/w",
-                                                                       "--perms",
-                                                                       "0000",
-                                                                       "--ro-bind-data",
-                                                                       "7",
-                                                                       "/w/.env",
-                                                                       "--perms",
-                                                                       "0000",
-                                                                       "--tmpfs",
-                                                                       "/w/p",
-                                                                       "--remount-ro",
-                                                                       "/w/p",
-                                                                       "--chdir",
-                                                                       "/w",
-                                                                       "--cap-drop",
-                                                                       "ALL"});
-  }
-
-  TEST_CASE("§80 only full network shares the host's, a terminal keeps its session") {
-    const pretended_host host{read_only_profile().file_system.entries};
-    const auto has = [](const std::vector<std::string>& argv, const char* word) {
-      return std::find(argv.begin(), argv.end(), word) != argv.end();
-    };
-    bwrap_options options;
-    options.network = network_mode::full;
-    options.new_session = false;
-    CHECK_FALSE(has(bwrap_argv(host.plan(), options), "--unshare-net"));
-    CHECK_FALSE(has(bwrap_argv(host.plan(), options), "--new-session"));
-    options.network = network_mode::proxy_only;
-    CHECK(has(bwrap_argv(host.plan(), options), "--unshare-net"));
-  }
-
-  TEST_CASE("W4 without a fresh /proc an empty one stands there, never the host's") {
-    const pretended_host host{read_only_profile().file_system.entries};
-    bwrap_options options;
-    options.fresh_proc = false;
-    const auto argv = bwrap_argv(host.plan(), options);
-    const std::vector<std::string> masked{"--perms", "0555",         "--tmpfs",
-                                          "/proc",   "--remount-ro", "/proc"};
-    CHECK(std::search(argv.begin(), argv.end(), masked.begin(), masked.end()) != argv.end());
-    CHECK(std::find(argv.begin(), argv.end(), "--proc") == argv.end());
   }
 }
