@@ -128,9 +128,12 @@ void analyzer::commands_of(const script_reading& reading, const context& at) {
 }
 
 void analyzer::command(words all, const context& at) {
-  const auto shown = [&] {
-    const bool named = at.found != nullptr && !at.found->source.empty();
-    return named ? at.found->source : std::string("…");
+  const auto shown = [&, written = all] {
+    if (at.found != nullptr && !at.found->source.empty()) return at.found->source;
+    std::string text;
+    for (const auto& w : written.first(std::min<std::size_t>(written.size(), 4)))
+      text += (text.empty() ? "" : " ") + (w.known ? w.text : "…");
+    return text;
   };
   // An unquoted expansion in front may be no word at all: the next word is the program then.
   while (!all.empty() && without_unknown(all.front().text).empty() && !all.front().known) {
@@ -198,12 +201,11 @@ void analyzer::inner_command(words inner, bool understood, std::string_view of, 
   context next = at;
   next.depth = at.depth + 1;
   next.origin = segment_origin::wrapper;
-  command(inner, next);
-  if (understood) return;
-  // Where the options end is a guess: the command may start at any later word.
-  constexpr std::size_t max_skipped = 8;
-  for (std::size_t i = 1; i < std::min(inner.size(), max_skipped); ++i) {
-    if (inner[i].text.starts_with('-') || inner[i].may_vanish) continue;
+  if (understood) return command(inner, next);
+  // Where the options end is a guess: the command may start at any of these words.
+  constexpr std::size_t max_guesses = 8;
+  for (std::size_t i = 0; i < std::min(inner.size(), max_guesses); ++i) {
+    if (inner[i].text.starts_with('-') || (inner[i].may_vanish && i > 0)) continue;
     if (guesses_left_-- <= 0) {
       out_.too_deep = true;
       return;
@@ -241,10 +243,10 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
     }
   }
   auto inner = all.subspan(parsed.command);
-  for (int i = 0; i < grammar.operands && !inner.empty(); ++i) {
-    parsed.understood = parsed.understood && !inner.front().may_vanish;
-    inner = inner.subspan(1);
-  }
+  for (int i = 0; i < grammar.operands && i < static_cast<int>(inner.size()); ++i)
+    parsed.understood = parsed.understood && !inner[static_cast<std::size_t>(i)].may_vanish;
+  if (parsed.understood)
+    inner = inner.subspan(std::min(static_cast<std::size_t>(grammar.operands), inner.size()));
   while (grammar.takes_assignments && !inner.empty()) {
     const auto& text = inner.front().text;
     if (name == "env" ? text.find('=') == std::string::npos : assigned_name(text).empty()) break;
@@ -269,14 +271,16 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
           return option.name == "u" || option.name == "user";
         });
     if (runs_words) return inner_command(inner, parsed.understood, name, next);
-    if (inner.size() > 1) {
-      rebuilt.assign(inner.begin(), inner.end());
-      rebuilt.front() = word{.text = "sh"};
-      shell(rebuilt, at);
-    } else if (parsed.options.empty()) {
-      input_script(name, at);
-    }
-    return;
+    const bool has_script =
+        std::any_of(parsed.options.begin(), parsed.options.end(), [&](const parsed_option& option) {
+          return option.name == "c" || option.name.ends_with("command");
+        });
+    if (has_script) return;
+    if (inner.size() < 2) return input_script(name, at);
+    rebuilt.assign(inner.begin(), inner.end()); // the user stands where the shell's name would
+    rebuilt.front().text = "sh";
+    if (rebuilt[1].text == "--") rebuilt.erase(rebuilt.begin() + 1);
+    return shell(rebuilt, at);
   }
   case command_form::words: break;
   }

@@ -158,7 +158,7 @@ void script_reader::and_or() {
 
 /// Skips `!` and, before a compound command, `time`: before a simple command `time` is read as its
 /// program, and as a wrapper later.
-void script_reader::pipeline_prefixes() {
+void script_reader::pipeline_prefixes(bool after_pipe) {
   while (true) {
     skip_blanks();
     std::size_t end = 0;
@@ -167,7 +167,7 @@ void script_reader::pipeline_prefixes() {
       at_ = end;
       continue;
     }
-    if (reserved != "time") return;
+    if (reserved != "time" || after_pipe) return; // behind a pipe bash runs a program `time`
     const auto before = std::exchange(at_, end);
     for (const std::string_view option : {"-p", "--"}) {
       skip_blanks();
@@ -183,7 +183,7 @@ void script_reader::pipeline_prefixes() {
 }
 
 void script_reader::pipeline() {
-  pipeline_prefixes();
+  pipeline_prefixes(false);
   auto left = out_.commands.size();
   command();
   while (true) {
@@ -191,7 +191,7 @@ void script_reader::pipeline() {
     if (peek() != '|' || peek(1) == '|') return;
     at_ += peek(1) == '&' ? 2 : 1;
     skip_newlines();
-    pipeline_prefixes();
+    pipeline_prefixes(true);
     const auto right = out_.commands.size();
     command();
     for (auto i = right; i < out_.commands.size(); ++i) {

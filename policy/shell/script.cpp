@@ -15,7 +15,8 @@ std::optional<std::string> printed_by(const script_reading& reading, const found
   const auto& words = command.readings.front();
   const auto& program = words.front().text;
   if (program == "cat" || program == "tee") {
-    if (words.size() > 1 && !(words.size() == 2 && words[1].text == "-")) return std::nullopt;
+    const bool own_input = words.size() == 1 || (words.size() == 2 && words[1].text == "-");
+    if (!own_input && program == "cat") return std::nullopt;
     if (command.input.from == input_source::kind::text) {
       known = known && command.input.text.find(unknown_part) == std::string::npos;
       return command.input.text;

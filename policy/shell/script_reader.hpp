@@ -48,7 +48,7 @@ private:
   void list();
   void and_or();
   void pipeline();
-  void pipeline_prefixes();
+  void pipeline_prefixes(bool after_pipe);
   void command();
   void if_command();
   void for_command();
