@@ -2,6 +2,7 @@
 
 #include "policy/rules/caseless.hpp"
 #include "policy/rules/gate_table.hpp"
+#include "policy/path_text.hpp"
 #include "policy/rules/program_path.hpp"
 #include "policy/rules/rule_index.hpp"
 
