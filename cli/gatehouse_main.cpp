@@ -17,10 +17,16 @@ constexpr std::string_view help_text =
 
   gatehouse run [options] -- CMD…           one command through decision, approval and sandbox
   gatehouse sandbox [options] -- CMD…       one command inside the boundary, nobody asked
+  gatehouse policy check --rules F… CMD…    which rules match a command, text only
+  gatehouse policy test F…                  checks the examples of rule files
   gatehouse config show [--json]            every setting in force and where it comes from
   gatehouse --version
 
 `gatehouse COMMAND --help` tells more.
+)";
+
+constexpr std::string_view policy_help = R"(gatehouse policy check | test
+`gatehouse policy check --help` and so on tell more.
 )";
 
 int say(std::string_view text) {
@@ -36,6 +42,16 @@ int become_host(char** argv) {
   return exit_wrong_usage;
 }
 
+int policy_command(arguments given) {
+  const std::string_view name{given.empty() ? "" : given.front()};
+  if (name == "check") return policy_check_command(given.subspan(1));
+  if (name == "test") return policy_test_command(given.subspan(1));
+  if (name == "--help" || name == "-h") return say(policy_help);
+  return wrong_usage(name.empty() ? std::string{"`policy` needs the name of what to do"}
+                                  : "`" + std::string{name} + "` is not a command of `policy`",
+                     "gatehouse policy check --rules my.rules git push");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -45,6 +61,7 @@ int main(int argc, char** argv) {
   for (const auto* host_command : {"run", "serve", "batch", "load"})
     if (name == host_command) return become_host(argv);
   if (name == "sandbox") return sandbox_command(given.subspan(1));
+  if (name == "policy") return policy_command(given.subspan(1));
   if (name == "config") return config_command(given.subspan(1));
   if (name == "--version" || name == "-V") return say("gatehouse " GATEHOUSE_VERSION "\n");
   if (name == "--help" || name == "-h" || name == "help") return say(help_text);

@@ -35,7 +35,8 @@ public:
 
   void abandon() {
     on_signal_.reset();
-    error_code ignored; // the set is going away
+    error_code ignored;       // the set is going away
+    signals_.cancel(ignored); // `clear` alone would leave the wait without anything to wait for
     signals_.clear(ignored);
   }
 

@@ -69,6 +69,7 @@ using reply_actor = caf::typed_actor<caf::replies_to<add_atom, int>::with<int>>;
 /// Takes every request and answers none before it ends.
 struct silent_impl : reply_actor::base {
   using reply_actor::base::base;
+  void on_exit() override { held_.clear(); } // each refers to this actor
   behavior_type make_behavior() override {
     return {[this](add_atom, int) -> caf::result<int> {
       held_.push_back(make_response_promise<int>());

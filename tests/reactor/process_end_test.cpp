@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace gatehouse;
 using namespace gatehouse::reactor;
@@ -241,5 +243,40 @@ TEST_SUITE("reactor.process_end") {
     REQUIRE(finish(loop, *r));
     CHECK_FALSE(r->end->drain_cut);
     CHECK(wait_gone(std::stoi(r->out)));
+  }
+
+  TEST_CASE("§99a a child does not outlive a daemon that is killed") {
+    pipe_pair said;
+    const pid_t daemon = ::fork();
+    if (daemon == 0) {
+      event_loop loop;
+      auto r = start(loop, shell("exec sleep 600"));
+      const pid_t child = r->child ? r->child->pid() : -1;
+      if (::write(said.write_end.get(), &child, sizeof child) == sizeof child) ::pause();
+      ::_exit(1);
+    }
+    REQUIRE(daemon > 0);
+    pid_t child = -1;
+    REQUIRE(::read(said.read_end.get(), &child, sizeof child) == sizeof child);
+    REQUIRE(child > 0);
+    ::kill(daemon, SIGKILL);
+    ::waitpid(daemon, nullptr, 0);
+    CHECK(wait_gone(child));
+  }
+
+  TEST_CASE("a daemon started with SIGCHLD ignored still learns how its children ended") {
+    ::signal(SIGCHLD, SIG_IGN);
+    event_loop loop;
+    auto r = start(loop, shell("exit 3"));
+    REQUIRE(finish(loop, *r));
+    CHECK(r->exit->code == 3);
+  }
+
+  TEST_CASE("a child whose status was taken by others still ends, with a code of its own") {
+    event_loop loop;
+    auto r = start(loop, shell("exit 0"));
+    ::waitpid(r->child->pid(), nullptr, 0);
+    REQUIRE(finish(loop, *r));
+    CHECK(r->exit->code == exit_status::unknown_code);
   }
 }
