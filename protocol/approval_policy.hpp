@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace gatehouse {
 
@@ -29,5 +32,15 @@ struct approval_policy {
 
   bool operator==(const approval_policy&) const = default;
 };
+
+/// "untrusted", "on-request", "granular", "never".
+std::string_view to_string(approval_mode m) noexcept;
+
+/// The policy with this name: "untrusted" (also "unless-trusted"), "on-request" (also the old
+/// "on-failure"), "never" (§30). `granular` has no plain name: its switches must be given.
+std::optional<approval_policy> approval_policy_from(std::string_view name) noexcept;
+
+/// "on-request", or "granular (rules, sandbox_approval)" with the switches that are on: for people.
+std::string describe(const approval_policy& policy);
 
 } // namespace gatehouse

@@ -2,7 +2,7 @@
 
 #include "policy/path_text.hpp"
 
-#include <algorithm>
+#include <vector>
 
 namespace gatehouse::policy {
 namespace {

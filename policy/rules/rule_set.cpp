@@ -1,5 +1,6 @@
 #include "policy/rules/rule_set.hpp"
 
+#include "policy/path_text.hpp"
 #include "policy/rules/caseless.hpp"
 #include "policy/rules/gate_table.hpp"
 #include "policy/rules/program_path.hpp"

@@ -11,15 +11,22 @@
 namespace gatehouse::policy {
 
 /// One command that the shell may run. Words that are not known statically are left out of `argv`
-/// and counted in `unknown_words`; a segment whose program itself is unknown does not exist (it
-/// sets `command_analysis::unreadable` instead).
+/// and counted in `unknown_words`; words that are only likely (a glob, a variable with a constant
+/// value, the `{}` of find) stand in `argv` and are counted too. A segment whose program itself is
+/// unknown does not exist (it sets `command_analysis::unreadable_why` instead).
 struct command_segment {
   std::vector<std::string> argv; ///< never empty
   segment_origin origin = segment_origin::plain;
   int unknown_words = 0;
+  /// How many words of `argv` stand before the first unknown one; -1: every word is known. A
+  /// pattern that agrees with `argv` up to here and goes on may match when the command runs.
+  int first_unknown = -1;
   bool has_assignment = false; ///< `A=b cmd`: environment set for it
   bool has_redirection = false;
   std::vector<std::string> assignments; ///< "NAME=value" (or "NAME=" when not static) set for it
+  /// Files that redirections write (`>`, `>>`, `>|`, `&>`, `<>`), as decoded words; a target that
+  /// is not known statically stands here as it is written in the script (`$HOME/x`).
+  std::vector<std::string> write_targets;
 };
 
 /// What is known about a command before anything judges it (§18–§20, §18a).
@@ -29,7 +36,9 @@ struct command_analysis {
   /// be read there is one opaque segment: the whole argv.
   std::vector<command_segment> segments;
   /// Every command of the script is plain (§18, §D17): only then may an allow or the safe list
-  /// settle it. The commands to judge for that are exactly the segments with origin `plain`.
+  /// settle it. The commands to judge for that are exactly the segments with origin `plain`, or,
+  /// when there is none because `argv` itself is PowerShell (§20), those with origin `powershell`;
+  /// there is at least one. All other segments can only make the result stricter.
   bool plain = false;
   /// A single-command prefix could be read although the script is not plain (§19).
   bool complex = false;
@@ -38,6 +47,9 @@ struct command_analysis {
   std::string unreadable_why;
   /// Nested deeper than 8 wrappers or shells, the tool's own outer shell not counted (§D20).
   bool too_deep = false;
+  /// Effects of the script that belong to no command: `A=b` and `> file` alone.
+  std::vector<std::string> loose_assignments;
+  std::vector<std::string> loose_write_targets;
   /// `argv` was a shell wrapper (`bash -lc SCRIPT`) and this is the script; empty otherwise.
   std::string script;
 };

@@ -32,7 +32,7 @@ value len(evaluator& on, arguments a) {
 
 value range(evaluator& on, arguments a) {
   const argument_reader args{"range", a, 3};
-  args.need(0);
+  (void)args.need(0);
   const auto part = [&](std::size_t i, std::int64_t otherwise) {
     const auto* v = args.find(i);
     if (v && !v->is(value_kind::integer)) args.refuse(*v, "ints");
@@ -116,7 +116,7 @@ value sorted(evaluator& on, arguments a) {
     const auto by = order(on, x.rank, y.rank);
     return backward ? by > 0 : by < 0;
   });
-  const auto list = make_list(on, {});
+  const auto list = new_list(on, {});
   for (const auto& i : items)
     list.list->items.push_back(i.item);
   return list;
@@ -125,9 +125,9 @@ value sorted(evaluator& on, arguments a) {
 value enumerate(evaluator& on, arguments a) {
   const argument_reader args{"enumerate", a, 2, {"start"}};
   auto next = args.integer_or(1, 0, "start");
-  const auto list = make_list(on, {});
+  const auto list = new_list(on, {});
   each_item(on, args.need(0), [&](const value& v) {
-    list.list->items.push_back(make_tuple(on, std::array{of(next), v}));
+    list.list->items.push_back(new_tuple(on, std::array{of(next), v}));
     return next++ < std::numeric_limits<std::int64_t>::max();
   });
   return list;
@@ -141,19 +141,19 @@ value zip(evaluator& on, arguments a) {
     columns.push_back(tuple_from(on, v).tuple->items);
     rows = std::min(rows, columns.back().size());
   }
-  const auto list = make_list(on, {});
+  const auto list = new_list(on, {});
   std::vector<value> row(columns.size());
   for (std::size_t i = 0; i < rows; ++i) {
     std::ranges::transform(columns, row.begin(), [&](auto column) { return column[i]; });
     on.spend(row.size());
-    list.list->items.push_back(make_tuple(on, row));
+    list.list->items.push_back(new_tuple(on, row));
   }
   return list;
 }
 
 value dict(evaluator& on, arguments a) {
   if (a.positional.size() > 1) raise("`dict` takes at most 1 positional argument");
-  const auto made = make_dict(on);
+  const auto made = new_dict(on);
   update_dict(on, *made.dict, a.positional.empty() ? nullptr : a.positional.data(), a);
   return made;
 }
@@ -161,13 +161,13 @@ value dict(evaluator& on, arguments a) {
 value list(evaluator& on, arguments a) {
   const argument_reader args{"list", a, 1};
   const auto* from = args.find(0);
-  return from ? list_from(on, *from) : make_list(on, {});
+  return from ? list_from(on, *from) : new_list(on, {});
 }
 
 value tuple(evaluator& on, arguments a) {
   const argument_reader args{"tuple", a, 1};
   const auto* from = args.find(0);
-  return from ? tuple_from(on, *from) : make_tuple(on, {});
+  return from ? tuple_from(on, *from) : new_tuple(on, {});
 }
 
 value str(evaluator& on, arguments a) {
@@ -262,7 +262,7 @@ value getattr(evaluator& on, arguments a) {
 
 value dir(evaluator& on, arguments a) {
   const argument_reader args{"dir", a, 1};
-  const auto made = make_list(on, {});
+  const auto made = new_list(on, {});
   for (const auto name : attribute_names(args.need(0)))
     made.list->items.push_back(make_string(on.heap(), name));
   return made;

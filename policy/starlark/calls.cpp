@@ -161,7 +161,7 @@ void evaluator::bind(const function_object& f, const call_arguments& arguments, 
   for (const auto& p : parameters) {
     auto& slot = into.slots[p.slot];
     if (p.kind == parameter_kind::sequence) {
-      slot = make_tuple(*this, arguments.positional.subspan(next_positional));
+      slot = new_tuple(*this, arguments.positional.subspan(next_positional));
       next_positional = arguments.positional.size();
       continue;
     }
@@ -188,7 +188,7 @@ void evaluator::bind(const function_object& f, const call_arguments& arguments, 
   if (next_positional < arguments.positional.size())
     raise(name + " takes fewer positional arguments than the " +
           std::to_string(arguments.positional.size()) + " given");
-  if (mapping) into.slots[mapping->slot] = make_dict(*this);
+  if (mapping) into.slots[mapping->slot] = new_dict(*this);
   for (std::size_t i = 0; i < arguments.named.size(); ++i) {
     if (taken[i]) continue;
     const auto& extra = arguments.named[i];

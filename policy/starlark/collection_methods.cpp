@@ -59,7 +59,7 @@ value list_index(evaluator& on, arguments a) {
 
 value insert(evaluator& on, arguments a) {
   const argument_reader args{"insert", a, 2};
-  args.need(1);
+  (void)args.need(1);
   auto& items = list_of(a).items;
   require_mutable(list_of(a));
   const auto size = static_cast<std::int64_t>(items.size());
@@ -112,14 +112,14 @@ value get(evaluator& on, arguments a) {
 template <class Make>
 value entries_as_list(evaluator& on, std::string_view name, arguments a, Make make) {
   const argument_reader args{name, a, 0};
-  const auto list = make_list(on, {});
+  const auto list = new_list(on, {});
   on.spend(dict_of(a).entries.size());
   for (const auto& entry : dict_of(a).entries)
     list.list->items.push_back(make(entry));
   return list;
 }
 value pair_of(evaluator& on, const dict_object::entry& entry) {
-  return make_tuple(on, std::array{entry.key, entry.item});
+  return new_tuple(on, std::array{entry.key, entry.item});
 }
 value items(evaluator& on, arguments a) {
   return entries_as_list(on, "items", a, [&](const auto& entry) { return pair_of(on, entry); });

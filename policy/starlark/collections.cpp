@@ -73,24 +73,24 @@ bool erase_key(evaluator& on, dict_object& dict, const value& key) {
   return true;
 }
 
-value make_dict(evaluator& on) {
+value new_dict(evaluator& on) {
   return of(on.heap().make<dict_object>(on.heap()));
 }
 
-value make_list(evaluator& on, std::span<const value> items) {
+value new_list(evaluator& on, std::span<const value> items) {
   auto* made = on.heap().make<list_object>(on.heap());
   made->items.assign(items.begin(), items.end());
   return of(made);
 }
 
-value make_tuple(evaluator& on, std::span<const value> items) {
+value new_tuple(evaluator& on, std::span<const value> items) {
   auto* made = on.heap().make<tuple_object>();
   made->items = on.heap().copy(items);
   return of(made);
 }
 
 value list_from(evaluator& on, const value& iterable) {
-  const auto made = make_list(on, {});
+  const auto made = new_list(on, {});
   each_item(on, iterable, [&](const value& item) {
     made.list->items.push_back(item);
     return true;

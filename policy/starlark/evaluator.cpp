@@ -210,14 +210,14 @@ value evaluator::evaluate_sequence(const sequence_expression& e) {
   const auto items = heap_.make_array<value>(e.items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
     items[i] = evaluate(*e.items[i]);
-  if (e.kind == expression_kind::list) return make_list(*this, items);
+  if (e.kind == expression_kind::list) return new_list(*this, items);
   auto* made = heap_.make<tuple_object>();
   made->items = items;
   return of(made);
 }
 
 value evaluator::evaluate_dict(const dict_expression& e) {
-  const auto made = make_dict(*this);
+  const auto made = new_dict(*this);
   for (const auto& item : e.items) {
     const auto key = evaluate(*item.key);
     const auto v = evaluate(*item.item);
@@ -230,7 +230,7 @@ value evaluator::evaluate_dict(const dict_expression& e) {
 }
 
 value evaluator::evaluate_comprehension(const comprehension_expression& e) {
-  const auto made = e.key ? make_dict(*this) : make_list(*this, {});
+  const auto made = e.key ? new_dict(*this) : new_list(*this, {});
   run_clauses(e, 0, made);
   return made;
 }

@@ -64,7 +64,7 @@ std::span<const value> items_of(const value& v) {
 }
 
 value made_sequence(evaluator& on, value_kind kind, std::span<const value> items) {
-  return kind == value_kind::list ? make_list(on, items) : make_tuple(on, items);
+  return kind == value_kind::list ? new_list(on, items) : new_tuple(on, items);
 }
 
 value repeat(evaluator& on, const value& what, const value& times) {
@@ -107,7 +107,7 @@ value joined(evaluator& on, const value& a, const value& b) {
 }
 
 value union_of(evaluator& on, const value& a, const value& b) {
-  const auto made = make_dict(on);
+  const auto made = new_dict(on);
   for (const auto* dict : {a.dict, b.dict})
     for (const auto& entry : dict->entries)
       set_key(on, *made.dict, entry.key, entry.item);

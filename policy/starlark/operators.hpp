@@ -26,9 +26,9 @@ value slice(evaluator& on, const value& object, const value& from, const value& 
 
 value list_from(evaluator& on, const value& iterable);
 value tuple_from(evaluator& on, const value& iterable);
-value make_list(evaluator& on, std::span<const value> items);
-value make_tuple(evaluator& on, std::span<const value> items);
-value make_dict(evaluator& on);
+value new_list(evaluator& on, std::span<const value> items);
+value new_tuple(evaluator& on, std::span<const value> items);
+value new_dict(evaluator& on);
 
 /// Throws while a loop runs over it.
 void require_mutable(const list_object& list);

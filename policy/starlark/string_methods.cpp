@@ -323,7 +323,7 @@ value partition_at(evaluator& on, std::string_view name, arguments a, bool last)
     parts = {made(on, text.substr(0, at)), made(on, separator),
              made(on, text.substr(at + separator.size()))};
   }
-  return make_tuple(on, parts);
+  return new_tuple(on, parts);
 }
 value partition(evaluator& on, arguments a) {
   return partition_at(on, "partition", a, false);
@@ -393,7 +393,7 @@ value split_as(evaluator& on, std::string_view name, arguments a, bool from_end)
     if (separator->str().empty()) raise("the separator is empty");
     parts = split_at(self(a), separator->str(), most, from_end);
   }
-  const auto list = make_list(on, {});
+  const auto list = new_list(on, {});
   for (const auto p : parts)
     list.list->items.push_back(made(on, p));
   return list;
@@ -409,7 +409,7 @@ value splitlines(evaluator& on, arguments a) {
   const argument_reader args{"splitlines", a, 1};
   const auto* keep = args.find(0);
   const bool keeps_ends = keep && truth(*keep);
-  const auto list = make_list(on, {});
+  const auto list = new_list(on, {});
   for (auto text = self(a); !text.empty();) {
     const auto at = text.find_first_of("\r\n");
     auto next = text.size();
@@ -423,7 +423,7 @@ value splitlines(evaluator& on, arguments a) {
 
 value elems(evaluator& on, arguments a) {
   const argument_reader args{"elems", a, 0};
-  const auto list = make_list(on, {});
+  const auto list = new_list(on, {});
   on.spend(self(a).size());
   each_character(self(a), [&](std::string_view c) { list.list->items.push_back(made(on, c)); });
   return list;
@@ -431,7 +431,7 @@ value elems(evaluator& on, arguments a) {
 
 value codepoints(evaluator& on, arguments a) {
   const argument_reader args{"codepoints", a, 0};
-  const auto list = make_list(on, {});
+  const auto list = new_list(on, {});
   on.spend(self(a).size());
   each_character(self(a), [&](std::string_view c) {
     list.list->items.push_back(of(static_cast<std::int64_t>(decoded(c))));

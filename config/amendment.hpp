@@ -1,0 +1,25 @@
+#pragma once
+
+#include "protocol/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse::config {
+
+enum class amendment_outcome : std::uint8_t { added, already_there };
+
+/// `prefix_rule(pattern=["a", "b"], decision="allow")`: the line an approved amendment becomes, or
+/// an error when a token cannot stand in a rule file (empty prefix, NUL, invalid UTF-8).
+result<std::string> prefix_rule_line(const std::vector<std::string>& prefix);
+
+/// Appends one line to `<gatehouse_home>/rules/default.rules` (§42). Processes that do this at the
+/// same time wait for each other (an exclusive lock on the rules folder) and lose nothing; a line
+/// that is there already is not added again; the file is replaced as a whole and flushed, so that
+/// no crash leaves half a rule. Makes missing folders (0700) and the file (0600). Blocks: call it
+/// from a thread that may.
+result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::string_view line);
+
+} // namespace gatehouse::config

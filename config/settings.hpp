@@ -1,0 +1,93 @@
+#pragma once
+
+#include "policy/rules/rule.hpp"
+#include "protocol/approval_policy.hpp"
+#include "protocol/permission_profile.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gatehouse::config {
+
+/// Where a setting comes from, lowest first (§43). A project may only tighten what stands below it;
+/// requirements only tighten, after everything else.
+enum class layer : std::uint8_t { built_in, system, user, project, command_line, requirements };
+/// "built-in", "system", "user", "project", "command line", "requirements".
+std::string_view to_string(layer l) noexcept;
+
+struct origin {
+  layer from = layer::built_in;
+  std::string file; ///< empty: built in or given on the command line
+  int line = 0;     ///< 1-based; 0: the file as a whole
+
+  bool operator==(const origin&) const = default;
+};
+/// "user (/home/me/.gatehouse/config.toml:3)": for people.
+std::string describe(const origin& where);
+
+template <class T>
+struct setting {
+  T value{};
+  origin from{};
+};
+
+/// One `[permissions.<name>]` table as it is written; see resolve_profile().
+struct profile_definition {
+  std::string name;
+  std::string description;
+  std::string extends; ///< empty: nothing
+  /// Further project roots, as written (absolute, `~/…` or relative to the project root).
+  std::vector<std::pair<std::string, bool>> workspace_roots;
+  std::vector<profile_entry> entries;
+  std::optional<std::uint32_t> glob_scan_max_depth;
+  std::optional<bool> network_enabled;
+  origin from;
+};
+
+/// What one configuration file, or the command line, says. Unset: nothing.
+struct settings_layer {
+  std::optional<setting<approval_policy>> approval;
+  std::optional<setting<std::string>> default_permissions;
+  std::optional<setting<bool>> allow_login_shell;
+  std::optional<setting<std::chrono::milliseconds>> default_timeout;
+  std::optional<setting<policy::rule_sandbox>> default_rule_sandbox;
+  std::optional<setting<bool>> additional_permissions;
+  std::vector<setting<std::string>> protected_names;
+  std::vector<profile_definition> profiles;
+};
+
+/// What `/etc/gatehouse/requirements.toml` demands. Empty lists: no limit.
+struct requirements {
+  std::string file; ///< empty: there are none
+  std::vector<setting<approval_policy>> allowed_approval_policies;
+  std::vector<setting<std::string>> allowed_profiles; ///< built-in names by their first spelling
+  std::optional<setting<bool>> allow_login_shell;     ///< only false has an effect
+  std::optional<setting<policy::rule_sandbox>> default_rule_sandbox; ///< only keep has an effect
+  std::optional<setting<bool>> additional_permissions;               ///< only false has an effect
+  std::vector<setting<std::string>> protected_names;
+  std::vector<setting<profile_entry>> denied_reads;
+  std::vector<policy::prefix_rule> rules; ///< only prompt and forbidden
+};
+
+/// Every value in force, with where it came from.
+struct effective_settings {
+  setting<approval_policy> approval;
+  setting<std::string> default_permissions{"workspace-write", {}};
+  setting<bool> allow_login_shell{true, {}};
+  setting<std::chrono::milliseconds> default_timeout{std::chrono::seconds{10}, {}};
+  setting<policy::rule_sandbox> default_rule_sandbox{policy::rule_sandbox::bypass, {}};
+  setting<bool> additional_permissions{true, {}};
+  std::vector<setting<std::string>> protected_names; ///< besides the built-in list
+  std::map<std::string, profile_definition, std::less<>> profiles;
+  /// The default profile below the project layer: a project's own profiles must stay within it.
+  std::string project_ceiling = "workspace-write";
+  requirements required;
+};
+
+} // namespace gatehouse::config

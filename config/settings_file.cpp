@@ -1,0 +1,123 @@
+#include "config/settings_file.hpp"
+
+#include "config/profile_table.hpp"
+#include "config/settings_words.hpp"
+
+namespace gatehouse::config {
+namespace {
+
+/// One or more components joined by single slashes; no `.`, no `..`, no wildcards.
+bool is_plain_relative_path(std::string_view path) {
+  if (path.find_first_of(std::string_view{"*?[]{}\0", 7}) != std::string_view::npos) return false;
+  while (true) {
+    const auto end = path.find('/');
+    const auto part = path.substr(0, end);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (end == std::string_view::npos) return true;
+    path.remove_prefix(end + 1);
+  }
+}
+
+std::optional<bool> granular_switch(toml_reader& reader, const toml_table& table,
+                                    std::string_view name) {
+  const auto on = reader.boolean(table, name);
+  return on ? std::optional{on->value} : std::nullopt;
+}
+
+} // namespace
+
+std::optional<setting<approval_policy>> read_approval_policy(toml_reader& reader,
+                                                             const toml_value& value) {
+  if (const auto* word = value.string()) {
+    if (const auto policy = approval_policy_from(*word))
+      return setting<approval_policy>{*policy, reader.at(value)};
+    reader.fail(
+        value, "`" + *word + "` is not an approval policy",
+        "Write \"untrusted\", \"on-request\", \"never\" or { granular = { rules = true } }.");
+    return std::nullopt;
+  }
+  const auto* table = value.table();
+  const auto* switches = table ? reader.table(*table, "granular") : nullptr;
+  if (!switches || table->size() != 1) {
+    reader.fail(
+        value, "the approval policy is neither a name nor { granular = {…} }",
+        "Write \"untrusted\", \"on-request\", \"never\" or { granular = { rules = true } }.");
+    return std::nullopt;
+  }
+  // A switch that is left out, or whose name is not known, is off.
+  approval_policy policy{approval_mode::granular, {}};
+  auto& on = policy.granular;
+  on.sandbox_approval = granular_switch(reader, *switches, "sandbox_approval").value_or(false);
+  on.rules = granular_switch(reader, *switches, "rules").value_or(false);
+  on.skill_approval = granular_switch(reader, *switches, "skill_approval").value_or(false);
+  on.request_permissions =
+      granular_switch(reader, *switches, "request_permissions").value_or(false);
+  on.mcp_elicitations = granular_switch(reader, *switches, "mcp_elicitations").value_or(false);
+  reader.warn_unknown(
+      *switches, "approval_policy.granular.",
+      {"sandbox_approval", "rules", "skill_approval", "request_permissions", "mcp_elicitations"});
+  return setting<approval_policy>{policy, reader.at(value)};
+}
+
+std::optional<setting<policy::rule_sandbox>> read_rule_sandbox(toml_reader& reader,
+                                                               const toml_table& rules) {
+  const auto word = reader.string(rules, "default_sandbox");
+  if (!word) return std::nullopt;
+  if (word->value == "keep") return setting{policy::rule_sandbox::keep, word->from};
+  if (word->value == "bypass") return setting{policy::rule_sandbox::bypass, word->from};
+  reader.fail(*find(rules, "default_sandbox"),
+              "`" + word->value + "` is not a value of rules.default_sandbox",
+              "Write \"keep\" (an allow rule keeps the sandbox) or \"bypass\".");
+  return std::nullopt;
+}
+
+std::vector<setting<std::string>> read_protected_names(toml_reader& reader,
+                                                       const toml_table& table) {
+  auto names = reader.strings(table, "protected_names");
+  for (const auto& name : names)
+    if (!is_plain_relative_path(name.value))
+      reader.fail(*find(table, "protected_names"),
+                  "`" + name.value + "` in protected_names is not a plain name",
+                  "Write a name like `.secrets` or `.github/hooks`, without wildcards.");
+  return names;
+}
+
+result<settings_file> read_settings(std::string_view text, const std::string& file, layer from,
+                                    const std::string& user_home) {
+  auto root = parse_toml(text, file);
+  if (!root) return root.error();
+  toml_reader reader{from, file, user_home};
+  settings_layer settings;
+  if (const auto* value = find(*root, "approval_policy"))
+    settings.approval = read_approval_policy(reader, *value);
+  settings.default_permissions = reader.string(*root, "default_permissions");
+  settings.allow_login_shell = reader.boolean(*root, "allow_login_shell");
+  if (const auto timeout = reader.integer(*root, "default_timeout_ms")) {
+    constexpr std::int64_t one_day_ms = 24 * 60 * 60 * 1000;
+    if (timeout->value < 1 || timeout->value > one_day_ms)
+      reader.fail(*find(*root, "default_timeout_ms"),
+                  "default_timeout_ms must be between 1 and 86400000 milliseconds",
+                  "Write, for example, default_timeout_ms = 10000.");
+    settings.default_timeout = setting<std::chrono::milliseconds>{
+        std::chrono::milliseconds{timeout->value}, timeout->from};
+  }
+  if (const auto* rules = reader.table(*root, "rules")) {
+    settings.default_rule_sandbox = read_rule_sandbox(reader, *rules);
+    reader.warn_unknown(*rules, "rules.", {"default_sandbox"});
+  }
+  if (const auto* features = reader.table(*root, "features")) {
+    settings.additional_permissions = reader.boolean(*features, "additional_permissions");
+    reader.warn_unknown(*features, "features.", {"additional_permissions"});
+  }
+  settings.protected_names = read_protected_names(reader, *root);
+  if (const auto* permissions = reader.table(*root, "permissions"))
+    settings.profiles = read_profiles(reader, *permissions);
+  reader.warn_unknown(*root, "",
+                      {"approval_policy", "default_permissions", "allow_login_shell",
+                       "default_timeout_ms", "rules", "features", "protected_names",
+                       "permissions"});
+  if (reader.failure) return *reader.failure;
+  return settings_file{std::move(settings), std::move(reader.warnings)};
+}
+
+} // namespace gatehouse::config

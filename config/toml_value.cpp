@@ -1,0 +1,101 @@
+#include "config/toml_value.hpp"
+
+#include <algorithm>
+
+#include <toml++/toml.h>
+
+namespace gatehouse::config {
+namespace {
+
+constexpr std::size_t max_file_bytes = 4u << 20;
+
+void place(toml_value& value, const toml::source_region& where) {
+  value.line = static_cast<int>(where.begin.line);
+  value.column = static_cast<int>(where.begin.column);
+}
+
+toml_value convert(const toml::node& node);
+
+toml_table convert_table(const toml::table& table) {
+  toml_table members;
+  members.reserve(table.size());
+  for (auto&& [key, node] : table) {
+    auto value = convert(node);
+    place(value, key.source());
+    members.emplace_back(std::string{key.str()}, std::move(value));
+  }
+  std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+    return std::pair{a.second.line, a.second.column} < std::pair{b.second.line, b.second.column};
+  });
+  return members;
+}
+
+toml_value convert(const toml::node& node) {
+  toml_value value;
+  place(value, node.source());
+  if (const auto* text = node.as_string()) {
+    value.data = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    value.data = integer->get();
+  } else if (const auto* real = node.as_floating_point()) {
+    value.data = real->get();
+  } else if (const auto* boolean = node.as_boolean()) {
+    value.data = boolean->get();
+  } else if (const auto* array = node.as_array()) {
+    toml_array items;
+    items.reserve(array->size());
+    for (const auto& item : *array)
+      items.push_back(convert(item));
+    value.data = std::move(items);
+  } else if (const auto* table = node.as_table()) {
+    value.data = convert_table(*table);
+  } else {
+    value.data = toml_other{};
+  }
+  return value;
+}
+
+} // namespace
+
+std::string_view toml_value::type_name() const noexcept {
+  constexpr std::string_view names[] = {"a string", "an integer", "a number",      "true or false",
+                                        "an array", "a table",    "a date or time"};
+  return names[data.index()];
+}
+
+result<toml_table> parse_toml(std::string_view text, const std::string& file) {
+  if (text.size() > max_file_bytes)
+    return error{errc::too_large, file + " is larger than 4 MiB", "Split or shorten the file."};
+  // toml++ takes a NUL byte as white space in some places; no file of ours has a use for one.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+    const auto before = text.substr(0, nul);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto column = nul - (before.find_last_of('\n') + 1) + 1; // npos + 1 is 0
+    return error{errc::invalid_config,
+                 file + ":" + std::to_string(line) + ":" + std::to_string(column) +
+                     ": a NUL byte is not text",
+                 "Remove it; the file must be UTF-8 text."};
+  }
+  auto parsed = toml::parse(text, std::string_view{file});
+  if (!parsed) {
+    const auto& failure = parsed.error();
+    return error{errc::invalid_config,
+                 file + ":" + std::to_string(failure.source().begin.line) + ":" +
+                     std::to_string(failure.source().begin.column) + ": " +
+                     std::string{failure.description()},
+                 "Correct the TOML there; nothing of this file is used."};
+  }
+  return convert_table(parsed.table());
+}
+
+const toml_value* find(const toml_table& table, std::string_view name) noexcept {
+  const auto at = std::find_if(table.begin(), table.end(),
+                               [&](const auto& member) { return member.first == name; });
+  return at == table.end() ? nullptr : &at->second;
+}
+
+std::string position(const std::string& file, const toml_value& value) {
+  return file + ":" + std::to_string(value.line) + ":" + std::to_string(value.column);
+}
+
+} // namespace gatehouse::config

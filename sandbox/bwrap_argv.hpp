@@ -1,0 +1,31 @@
+#pragma once
+
+#include "protocol/sandbox_choice.hpp"
+#include "sandbox/plan.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gatehouse::sandbox {
+
+/// What the launcher decides beside the plan.
+struct bwrap_options {
+  /// `isolated` and `proxy_only` get a network namespace of their own (§80).
+  network_mode network = network_mode::isolated;
+  /// False where the kernel refuses a fresh /proc: an empty sealed folder stands there instead, the
+  /// host's /proc is never shown.
+  bool fresh_proc = true;
+  /// False only for a terminal session, whose pseudo-terminal is its own session already.
+  bool new_session = true;
+  /// Absolute working folder inside the view; empty: unchanged.
+  std::string chdir;
+  /// One descriptor, open for reading and at its end, for each `denied_file` step, in order;
+  /// bubblewrap closes them. @pre size() >= denied_file_count(plan)
+  std::vector<int> empty_fds;
+};
+
+/// The arguments of bubblewrap (0.8 or newer) up to but without `--` and the payload, and without
+/// argv[0]; short enough for `--args FD` at any number of mounts. Pure.
+std::vector<std::string> bwrap_argv(const mount_plan& plan, const bwrap_options& options);
+
+} // namespace gatehouse::sandbox

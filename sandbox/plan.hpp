@@ -1,0 +1,94 @@
+#pragma once
+
+#include "policy/access.hpp"
+#include "protocol/permission_profile.hpp"
+#include "protocol/result.hpp"
+#include "sandbox/host_paths.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse::sandbox {
+
+/// One step of building the view; the steps are carried out in order (§78).
+enum class mount_kind : std::uint8_t {
+  read_only_bind, ///< `source` of the host, read-only at `target`
+  writable_bind,  ///< `source` of the host, writable at `target`
+  device_bind,    ///< as writable_bind, device nodes usable
+  devices,        ///< a private /dev at `target`
+  processes,      ///< a fresh /proc at `target`
+  empty_folder,   ///< an empty private folder with mode `perms`; closed later by `seal`
+  folder,         ///< a folder with mode `perms` inside an empty_folder
+  link,           ///< a symbolic link at `target` with the text `source`, inside an empty_folder
+  denied_file,    ///< an empty file of mode 000 over the file `target`: reads as EACCES
+  seal,           ///< makes the empty_folder at `target` read-only
+};
+
+struct mount_step {
+  mount_kind kind = mount_kind::read_only_bind;
+  std::string target;
+  std::string source;
+  unsigned perms = 0755; ///< of an empty_folder or folder
+
+  bool operator==(const mount_step&) const = default;
+};
+
+/// What a guard forbids while the command runs. Guards stand in for mounts where there is nothing
+/// to mount over: no placeholder is ever made on the host (§D12).
+enum class guard_kind : std::uint8_t {
+  create, ///< `path` does not exist (or `path` is a glob): it must not come to be
+  keep,   ///< `path` exists and cannot be a mount point (a symbolic link): it must stay as it is
+};
+
+struct creation_guard {
+  std::string directory; ///< canonical, exists: the deepest existing folder at or above `path`
+  std::string path;      ///< absolute; below `directory`; a glob when `is_glob`
+  guard_kind kind = guard_kind::create;
+  bool is_glob = false;
+  std::string why; ///< as `access_answer::decided_by`: "protected name `.git`"
+
+  bool operator==(const creation_guard&) const = default;
+};
+
+/// What a program is about to do with a path, as the supervisor sees it.
+enum class guarded_operation : std::uint8_t {
+  create_file, ///< open with O_CREAT of a name that does not exist
+  make_directory,
+  place,  ///< rename, link, symlink, mknod or bind a socket at this path (also both of an exchange)
+  remove, ///< unlink, rmdir, rename away from this path (also both of an exchange)
+};
+
+/// The guard that forbids `operation` on `path`, or null. `path`: absolute; the parent folder
+/// resolved to what it really is, the last name as given. Folders above a guarded path may be made
+/// but not placed; folders above a kept path may be neither placed nor moved away.
+const creation_guard* find_guard(std::span<const creation_guard> guards, std::string_view path,
+                                 guarded_operation operation);
+
+/// Everything the Linux backend needs to know about the file system of one attempt.
+struct mount_plan {
+  std::vector<mount_step> mounts;
+  std::vector<creation_guard> guards;
+  /// Canonical paths below which writing is granted: the second wall (Landlock), so that /proc/sys,
+  /// /proc/PID/mem, /sys and whatever a mount forgot cannot be written even by uid 0. Contains
+  /// /dev.
+  std::vector<std::string> write_paths;
+  std::vector<std::string> warnings; ///< for people; never a relaxation
+
+  bool operator==(const mount_plan&) const = default;
+};
+
+/// How many `denied_file` steps the plan has: each needs a descriptor of its own (bwrap_options).
+std::size_t denied_file_count(const mount_plan& plan) noexcept;
+
+/// Turns a profile into mounts and guards (§78, §79, §63, §D12, §D14). Pure: `facts` must be those
+/// that gather_host_facts() made for the same profile and context. An entry that this backend
+/// cannot express is an error that names it; the plan is never weaker than the profile (§69).
+/// @pre the profile is managed
+result<mount_plan> make_mount_plan(const permission_profile& profile,
+                                   const policy::access_context& context, const host_facts& facts);
+
+} // namespace gatehouse::sandbox

@@ -1,0 +1,43 @@
+#include "config/toml_value.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace gatehouse;
+using namespace gatehouse::config;
+
+TEST_SUITE("config.toml_value") {
+  TEST_CASE("values keep the order of the file and the place of their keys") {
+    const auto root = parse_toml("b = 1\na = \"x\"\n[t]\n  c = [true, 2]\n", "f.toml");
+    REQUIRE(root);
+    REQUIRE(root->size() == 3);
+    CHECK(root->at(0).first == "b");
+    CHECK(root->at(1).first == "a");
+    CHECK(*find(*root, "a")->string() == "x");
+    const auto* c = find(*find(*root, "t")->table(), "c");
+    REQUIRE(c != nullptr);
+    CHECK(position("f.toml", *c) == "f.toml:4:3");
+    CHECK(c->array()->at(1).line == 4);
+    CHECK(find(*root, "missing") == nullptr);
+  }
+
+  TEST_CASE("a syntax error names file, line and column") {
+    const auto root = parse_toml("ok = 1\nbad = = 2\n", "dir/f.toml");
+    REQUIRE_FALSE(root);
+    CHECK(root.error().code == errc::invalid_config);
+    CHECK(root.error().message.starts_with("dir/f.toml:2:7: "));
+  }
+
+  TEST_CASE("NUL bytes, invalid UTF-8, endless nesting and huge files are refused") {
+    using namespace std::string_view_literals;
+    const auto nul = parse_toml("a = 1\nb\0 = 2\n"sv, "f");
+    REQUIRE_FALSE(nul);
+    CHECK(nul.error().message.starts_with("f:2:2: "));
+    CHECK_FALSE(parse_toml("a = \"\xff\"\n", "f"));
+    CHECK_FALSE(parse_toml("a = " + std::string(100'000, '['), "f"));
+    const auto huge = parse_toml(std::string((4u << 20) + 1, ' '), "f");
+    REQUIRE_FALSE(huge);
+    CHECK(huge.error().code == errc::too_large);
+  }
+}
