@@ -79,6 +79,22 @@ reason find_loader_danger(const command_segment& segment) {
   return std::nullopt;
 }
 
+reason find_target_danger(const command_segment& segment) {
+  for (std::string_view target : segment.write_targets) {
+    if (is_raw_device(target)) return "it writes to a raw device";
+    if (target == "/proc/sysrq-trigger") return "it gives orders to the kernel";
+  }
+  return std::nullopt;
+}
+
+/// Words that are not there at all: unlike a glob, they may turn out to be options.
+int hidden_words(const command_segment& segment) {
+  const auto patterns = std::ranges::count_if(segment.argv, [](const auto& word) {
+    return word == "{}" || word.find_first_of("*?[") != std::string::npos;
+  });
+  return std::max(0, segment.unknown_words - static_cast<int>(patterns));
+}
+
 bool is_downloader(std::string_view program) {
   return is_one_of(program, {"curl", "wget", "wget2", "fetch", "aria2c", "http", "https", "xh"});
 }
@@ -150,12 +166,13 @@ std::optional<danger> find_danger(const command_segment& segment) {
     return std::nullopt;
   }
   if (is_forced_rm(argv)) return danger{danger_kind::forced_rm, "rm -f deletes without a question"};
-  if (auto why = find_file_danger(argv, segment.unknown_words)) return other(*std::move(why));
+  if (auto why = find_file_danger(argv, hidden_words(segment))) return other(*std::move(why));
   if (program_name(argv[0]) == "git")
     if (auto why = find_git_danger(argv)) return other(*std::move(why));
   for (auto find : {find_system_danger, find_remote_danger, find_windows_danger})
     if (auto why = find(argv)) return other(*std::move(why));
-  if (auto why = find_loader_danger(segment)) return other(*std::move(why));
+  for (auto find : {find_loader_danger, find_target_danger})
+    if (auto why = find(segment)) return other(*std::move(why));
   return std::nullopt;
 }
 

@@ -9,14 +9,14 @@ bool any_broad(const std::vector<std::string_view>& paths) {
   return std::ranges::any_of(paths, is_broad_path);
 }
 
-std::optional<std::string> find_rm_danger(words args, int unknown_words) {
+std::optional<std::string> find_rm_danger(words args, int hidden_words) {
   const auto options = before_double_dash(args);
   const bool recursive = any_abbreviates(options, "recursive") || any_has_short(options, 'r') ||
                          any_has_short(options, 'R');
   if (any_abbreviates(options, "no-preserve-root"))
     return "rm --no-preserve-root may delete the whole file system";
   if (recursive && any_broad(operands(args))) return "it deletes everything below a broad folder";
-  if (unknown_words > 0) return "what rm would delete is only known when it runs";
+  if (hidden_words > 0) return "what rm would delete is only known when it runs";
   return std::nullopt;
 }
 
@@ -102,10 +102,10 @@ bool is_forced_rm(words argv) {
   });
 }
 
-std::optional<std::string> find_file_danger(words argv, int unknown_words) {
+std::optional<std::string> find_file_danger(words argv, int hidden_words) {
   const auto name = program_name(argv[0]);
   const auto args = argv.subspan(1);
-  if (name == "rm") return find_rm_danger(args, unknown_words);
+  if (name == "rm") return find_rm_danger(args, hidden_words);
   if (name == "find") return find_find_danger(args);
   if (name == "shred") return "shred makes files unrecoverable";
   if (name == "dd") return find_dd_danger(args);

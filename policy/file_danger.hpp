@@ -12,8 +12,8 @@ namespace gatehouse::policy {
 bool is_forced_rm(words argv);
 
 /// Why a program that deletes or overwrites files, changes their modes or writes to disks is
-/// dangerous, or nothing. Forced rm is not looked at here. `unknown_words` counts words that are
-/// only known when the command runs.
-std::optional<std::string> find_file_danger(words argv, int unknown_words);
+/// dangerous, or nothing. Forced rm is not looked at here. `hidden_words` counts words
+/// that are only known when the command runs and may be options.
+std::optional<std::string> find_file_danger(words argv, int hidden_words);
 
 } // namespace gatehouse::policy

@@ -7,21 +7,6 @@ namespace {
 
 using text_list = std::vector<std::string>;
 
-std::string windows_name(std::string_view word) {
-  const auto slash = word.find_last_of("/\\");
-  if (slash != std::string_view::npos)
-    word.remove_prefix(slash + 1);
-  else if (word.size() > 2 && word[1] == ':')
-    word.remove_prefix(2);
-  auto name = to_lower_ascii(word);
-  for (std::string_view suffix : {".exe", ".cmd", ".bat", ".com"})
-    if (name.size() > suffix.size() && name.ends_with(suffix)) {
-      name.resize(name.size() - suffix.size());
-      break;
-    }
-  return name;
-}
-
 /// An http or https address, also with quotes or brackets around it or text before it.
 bool has_url(std::string_view lowered) {
   for (std::string_view scheme : {"http://", "https://"}) {
@@ -132,6 +117,21 @@ std::string to_lower_ascii(std::string_view text) {
   for (char& c : lowered)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return lowered;
+}
+
+std::string windows_name(std::string_view word) {
+  const auto slash = word.find_last_of("/\\");
+  if (slash != std::string_view::npos)
+    word.remove_prefix(slash + 1);
+  else if (word.size() > 2 && word[1] == ':')
+    word.remove_prefix(2);
+  auto name = to_lower_ascii(word);
+  for (std::string_view suffix : {".exe", ".cmd", ".bat", ".com"})
+    if (name.size() > suffix.size() && name.ends_with(suffix)) {
+      name.resize(name.size() - suffix.size());
+      break;
+    }
+  return name;
 }
 
 std::optional<std::string> find_powershell_danger(words argv) {
