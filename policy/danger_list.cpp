@@ -185,9 +185,15 @@ std::optional<danger> find_combined_danger(const command_analysis& analysis) {
 
 std::optional<danger> find_danger(const command_analysis& analysis) {
   if (analysis.too_deep) return find_combined_danger(analysis);
-  for (const auto& segment : analysis.segments)
-    if (auto found = find_danger(segment)) return found;
-  return find_combined_danger(analysis);
+  // A forced rm names the danger best, also where a wrapper around it is dangerous for other
+  // reasons.
+  std::optional<danger> first;
+  for (const auto& segment : analysis.segments) {
+    auto found = find_danger(segment);
+    if (found && (!first || found->kind == danger_kind::forced_rm)) first = std::move(found);
+    if (first && first->kind == danger_kind::forced_rm) return first;
+  }
+  return first ? first : find_combined_danger(analysis);
 }
 
 } // namespace gatehouse::policy

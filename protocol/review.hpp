@@ -39,9 +39,12 @@ struct review_request {
   std::string will_be_allowed; ///< one sentence: what an approval allows, and what stays forbidden
   std::vector<std::string> proposed_amendment; ///< empty: "add rule" is not offered
   bool session_offered = false;                ///< is "for the session" on offer?
+  bool without_sandbox = false; ///< does an approval cover leaving the sandbox (§D5)?
 };
 
 struct review_answer {
+  std::string review_id; ///< of the question that was answered
+  std::string digest;    ///< of what the reviewer was shown; another one than asked is a refusal
   review_decision decision = review_decision::denied;
   reviewer_kind reviewer = reviewer_kind::none;
   std::string reason; ///< the reviewer's words, or why no reviewer could be asked

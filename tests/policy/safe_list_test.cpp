@@ -101,8 +101,8 @@ TEST_CASE("§27 base64 is safe unless it writes a file, abbreviated or bundled t
 
 TEST_CASE("§27 find is safe unless it executes, deletes or writes") {
   check(true, {{"find", ".", "-type", "f", "-maxdepth", "1"}, {"find", ".", "-name", "delete"}});
-  for (const char* action : {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fls", "-fprint",
-                             "-fprint0", "-fprintf"})
+  for (const char* action :
+       {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fls", "-fprint", "-fprint0", "-fprintf"})
     check(false, {{"find", ".", action, "x"}});
 }
 

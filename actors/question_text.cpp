@@ -1,0 +1,66 @@
+#include "actors/question_text.hpp"
+
+#include "protocol/denial_message.hpp"
+
+namespace gatehouse::actors {
+namespace {
+
+/// "write /srv/data, read /etc/ssl, use the network"
+std::string describe_overlay(const additional_permissions& overlay) {
+  std::string out;
+  const auto add = [&out](std::string part) {
+    if (!out.empty()) out += ", ";
+    out += part;
+  };
+  for (const auto& entry : overlay.entries)
+    add(std::string{to_string(entry.access)} + " " + describe(entry.path));
+  if (overlay.network_enabled) add(*overlay.network_enabled ? "use the network" : "no network");
+  return out.empty() ? "nothing" : out;
+}
+
+} // namespace
+
+std::string first_reason(const call_plan& plan, const exec_requirement& requirement) {
+  if (!requirement.reason.empty()) return requirement.reason;
+  if (!plan.what.justification.empty())
+    return "the agent asks, and says: " + plan.what.justification;
+  return "the approval policy asks before a command like this one";
+}
+
+std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
+  if (!sandboxed)
+    return plan.profile.kind == profile_kind::managed
+               ? "It runs once WITHOUT the sandbox: it can read, change and send everything that "
+                 "you can."
+               : "It runs once; this profile has no sandbox, so it can do everything that you can.";
+  if (widened && plan.what.additional_permissions)
+    return "It runs once inside the sandbox, for this call with: " +
+           describe_overlay(*plan.what.additional_permissions) + ". All else stays refused.";
+  std::string text = "It runs once inside the sandbox; what the profile does not grant stays "
+                     "refused.";
+  if (plan.what.sandbox_permissions == sandbox_permissions::require_escalated)
+    text += " It asked to leave the sandbox, which this profile never permits, since it hides "
+            "files.";
+  return text;
+}
+
+std::string retry_reason(const denial& what) {
+  return "the sandbox refused " + describe(what) +
+         (what.entry.empty() ? std::string{} : " (decided by " + what.entry + ")");
+}
+
+std::string unsandboxed_retry_allows() {
+  return "The same command runs once more, WITHOUT the sandbox: it can read, change and send "
+         "everything that you can. What its first run did stands.";
+}
+
+std::string host_retry_reason(const network_context& network) {
+  return "the network proxy refused a connection to " + network.host;
+}
+
+std::string host_retry_allows(const network_context& network) {
+  return "The same command runs once more inside the sandbox, and may connect to " + network.host +
+         ". All else stays refused.";
+}
+
+} // namespace gatehouse::actors

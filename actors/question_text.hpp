@@ -1,0 +1,23 @@
+#pragma once
+
+#include "actors/attempt_result.hpp"
+#include "actors/call_flow.hpp"
+
+#include <string>
+
+namespace gatehouse::actors {
+
+/// Texts for the person who is asked. Each says exactly what an approval allows, and what stays
+/// forbidden, since an approval covers nothing that its question did not say (§D5).
+
+/// Why the first question is asked: the requirement's reason, else the model's justification.
+std::string first_reason(const call_plan& plan, const exec_requirement& requirement);
+std::string first_allows(const call_plan& plan, bool sandboxed, bool widened);
+
+std::string retry_reason(const denial& what);
+std::string unsandboxed_retry_allows();
+
+std::string host_retry_reason(const network_context& network);
+std::string host_retry_allows(const network_context& network);
+
+} // namespace gatehouse::actors

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "protocol/denial.hpp"
+#include "protocol/error.hpp"
+#include "protocol/exec_policy.hpp"
+#include "protocol/review.hpp"
+
+#include <string>
+
+namespace gatehouse {
+
+/// The only maker of refusal and denial texts for the model (§48b): each says what was refused, by
+/// whom, which safer path exists, and that the same act in other words is not one. Plain text,
+/// several lines, no final newline.
+
+/// Policy or the tool handler refused; nothing ran.
+std::string policy_refusal_message(const exec_requirement& requirement);
+
+/// A reviewer said no (or gave no answer) to the first question; nothing ran.
+std::string review_refusal_message(const review_request& question, const review_answer& answer);
+
+/// The boundary refused something and no retry was due: the denial goes back (§100).
+std::string denial_message(const denial& what);
+
+/// The boundary refused something, and the question about a retry was answered with no.
+std::string retry_refusal_message(const denial& what, const review_request& question,
+                                  const review_answer& answer);
+
+/// The reviewer ended the turn, or the caller took the call back.
+std::string stopped_message(bool by_reviewer);
+
+/// The boundary or the program could not be started.
+std::string failure_message(const error& failure);
+
+/// "writing /etc/passwd", "connecting to example.org": what was refused, without a full stop.
+std::string describe(const denial& what);
+
+} // namespace gatehouse
