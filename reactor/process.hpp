@@ -2,6 +2,7 @@
 
 #include "protocol/result.hpp"
 #include "reactor/event_loop.hpp"
+#include "reactor/output_stream.hpp"
 #include "reactor/spawn_request.hpp"
 
 #include <chrono>
@@ -16,10 +17,11 @@
 
 namespace gatehouse::reactor {
 
-enum class output_stream : std::uint8_t { standard_output, standard_error };
-
 /// How the child itself ended. Exactly one of `code` and `signal` is set.
 struct exit_status {
+  /// The `code` when foreign code in the daemon took the child's status from us.
+  static constexpr int unknown_code = -1;
+
   std::optional<int> code;
   std::optional<int> signal;
   std::chrono::microseconds user_time{0};   ///< with its waited-for children

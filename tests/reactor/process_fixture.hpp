@@ -1,13 +1,21 @@
 #pragma once
 
 #include "reactor/process.hpp"
+#include "reactor/unique_fd.hpp"
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace gatehouse::reactor::test {
 
@@ -54,7 +62,7 @@ struct recorded {
   }
 };
 
-/// Starts a child; an error fails the test through `error_of`.
+/// Starts a child; `child` stays empty when that fails, and `finish` is then false.
 inline std::unique_ptr<recorded> start(event_loop& loop, const spawn_request& request,
                                        process_limits limits = {}) {
   auto r = std::make_unique<recorded>();
@@ -67,6 +75,25 @@ inline bool finish(event_loop& loop, recorded& r) {
   return r.child && loop.run_until([&] { return r.end.has_value(); }, hang_guard);
 }
 
+/// A pipe to tell or hear from a child besides its streams.
+struct pipe_pair {
+  pipe_pair() {
+    int fds[2] = {-1, -1};
+    if (::pipe2(fds, O_CLOEXEC) == 0) {
+      read_end.reset(fds[0]);
+      write_end.reset(fds[1]);
+    }
+  }
+  /// Blocks until the child has written.
+  void wait() const {
+    pollfd readable{read_end.get(), POLLIN, 0};
+    ::poll(&readable, 1, static_cast<int>(std::chrono::milliseconds{hang_guard}.count()));
+  }
+
+  unique_fd read_end;
+  unique_fd write_end;
+};
+
 inline std::size_t open_descriptors() {
   std::size_t n = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"})
@@ -77,10 +104,20 @@ inline std::size_t open_descriptors() {
 /// True while `pid` is a process that is not merely waiting to be reaped.
 inline bool is_running(pid_t pid) {
   std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
-  std::string stat;
-  if (!std::getline(file, stat)) return false;
+  const std::string stat{std::istreambuf_iterator<char>{file}, {}};
   const auto name_end = stat.rfind(')');
-  return name_end != std::string::npos && stat.size() > name_end + 2 && stat[name_end + 2] != 'Z';
+  return name_end != std::string::npos && stat[name_end + 2] != 'Z' && stat[name_end + 2] != 'X';
+}
+
+/// Waits for a process that is not a child of ours.
+inline bool wait_gone(pid_t pid) {
+  const int handle = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (handle < 0) return true;
+  pollfd gone{handle, POLLIN, 0};
+  const bool ended =
+      ::poll(&gone, 1, static_cast<int>(std::chrono::milliseconds{hang_guard}.count())) == 1;
+  ::close(handle);
+  return ended;
 }
 
 } // namespace gatehouse::reactor::test
