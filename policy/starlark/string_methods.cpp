@@ -368,8 +368,7 @@ std::vector<std::string_view> split_at_blank(std::string_view text, std::int64_t
   for (trim(); !text.empty(); trim()) {
     const auto at = from_end ? text.find_last_of(ascii_blank) : text.find_first_of(ascii_blank);
     if (most-- <= 0 || at == std::string_view::npos) {
-      const auto first = text.find_first_not_of(ascii_blank);
-      parts.push_back(from_end ? text.substr(first) : text);
+      parts.push_back(text);
       break;
     }
     parts.push_back(from_end ? text.substr(at + 1) : text.substr(0, at));
