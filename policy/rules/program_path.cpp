@@ -1,5 +1,7 @@
 #include "policy/rules/program_path.hpp"
 
+#include "policy/path_text.hpp"
+
 #include <vector>
 
 namespace gatehouse::policy {
@@ -18,21 +20,6 @@ void each_component(std::string_view path, Visit visit) {
 
 bool is_path(std::string_view program) noexcept {
   return program.find('/') != std::string_view::npos;
-}
-
-std::string lexically_normal(std::string_view path) {
-  std::vector<std::string_view> kept;
-  each_component(path, [&](std::string_view part) {
-    if (part == "..") {
-      if (!kept.empty()) kept.pop_back();
-    } else if (part != ".") {
-      kept.push_back(part);
-    }
-  });
-  std::string normal;
-  for (auto part : kept)
-    normal.append("/").append(part);
-  return normal.empty() ? "/" : normal;
 }
 
 std::string lexically_absolute(std::string_view program, std::string_view cwd,

@@ -8,10 +8,6 @@ namespace gatehouse::policy {
 /// True for a program word that names a file by its place, not a name to look up.
 bool is_path(std::string_view program) noexcept;
 
-/// `path` without `.`, `..`, doubled and trailing slashes; links are not followed.
-/// @pre path is absolute
-std::string lexically_normal(std::string_view path);
-
 /// Where `program` leads by its spelling alone: `~` and `~/…` below `home`, anything relative below
 /// `cwd`. Empty when it is empty, or needs a `home` or `cwd` that is not absolute.
 std::string lexically_absolute(std::string_view program, std::string_view cwd,
