@@ -101,8 +101,25 @@ void require_value(setting<T>& value, const std::optional<setting<T>>& demanded,
   if (demanded && demanded->value == tight && value.value != tight) value = *demanded;
 }
 
-void apply_requirements(effective_settings& settings, const std::string& root,
-                        const std::string& home, warnings_list& warnings) {
+} // namespace
+
+setting<approval_policy> constrain_approval(const effective_settings& settings,
+                                            const setting<approval_policy>& wanted) {
+  const auto& policies = settings.required.allowed_approval_policies;
+  const auto allows = [&](const auto& allowed) {
+    return policy::is_no_looser(wanted.value, allowed.value);
+  };
+  if (policies.empty() || std::any_of(policies.begin(), policies.end(), allows)) return wanted;
+  const auto tighter = std::find_if(policies.begin(), policies.end(), [&](const auto& allowed) {
+    return policy::is_no_looser(allowed.value, wanted.value);
+  });
+  return tighter != policies.end() ? *tighter : policies.front();
+}
+
+void apply_requirements(effective_settings& settings, requirements demanded,
+                        const std::string& root, const std::string& home,
+                        std::vector<std::string>& warnings) {
+  settings.required = std::move(demanded);
   const auto& required = settings.required;
   require_value(settings.allow_login_shell, required.allow_login_shell, false);
   require_value(settings.default_rule_sandbox, required.default_rule_sandbox,
@@ -111,19 +128,12 @@ void apply_requirements(effective_settings& settings, const std::string& root,
   for (const auto& name : required.protected_names)
     settings.protected_names.push_back(name);
 
-  const auto& policies = required.allowed_approval_policies;
-  const auto allows = [&](const auto& allowed) {
-    return policy::is_no_looser(settings.approval.value, allowed.value);
-  };
-  if (!policies.empty() && std::none_of(policies.begin(), policies.end(), allows)) {
-    const auto tighter = std::find_if(policies.begin(), policies.end(), [&](const auto& allowed) {
-      return policy::is_no_looser(allowed.value, settings.approval.value);
-    });
-    const auto& chosen = tighter != policies.end() ? *tighter : policies.front();
+  const auto policy = constrain_approval(settings, settings.approval);
+  if (policy.value != settings.approval.value) {
     warnings.push_back("the approval policy `" + describe(settings.approval.value) + "` of " +
                        describe(settings.approval.from) + " is not allowed by " +
-                       describe(chosen.from) + ": `" + describe(chosen.value) + "` is used");
-    settings.approval = chosen;
+                       describe(policy.from) + ": `" + describe(policy.value) + "` is used");
+    settings.approval = policy;
   }
 
   // A profile that was asked for on the command line is refused where it is resolved, not replaced.
@@ -137,8 +147,6 @@ void apply_requirements(effective_settings& settings, const std::string& root,
     chosen = profiles.front();
   }
 }
-
-} // namespace
 
 result<loaded_settings> load_settings(const locations& where, const std::string& cwd,
                                       const settings_layer& command_line) {
@@ -178,7 +186,7 @@ result<loaded_settings> load_settings(const locations& where, const std::string&
                        root + "\" to `trusted` in " + where.gatehouse_home + "/trust.toml)");
   }
   put_on_top(settings, command_line);
-  apply_requirements(settings, root, home, warnings);
+  apply_requirements(settings, std::move(settings.required), root, home, warnings);
   return loaded;
 }
 

@@ -24,4 +24,13 @@ struct loaded_settings {
 result<loaded_settings> load_settings(const locations& where, const std::string& cwd,
                                       const settings_layer& command_line = {});
 
+/// Puts `required` in the place of the requirements in force and tightens the settings by them.
+void apply_requirements(effective_settings& settings, requirements required,
+                        const std::string& project_root, const std::string& user_home,
+                        std::vector<std::string>& warnings);
+
+/// The policy itself where requirements allow it, else the one that takes its place.
+setting<approval_policy> constrain_approval(const effective_settings& settings,
+                                            const setting<approval_policy>& wanted);
+
 } // namespace gatehouse::config

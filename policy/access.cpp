@@ -4,10 +4,13 @@
 #include "policy/path_text.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace gatehouse::policy {
 namespace {
+
+constexpr std::string_view no_entry = "no entry";
 
 std::string quoted(std::string_view text) {
   return "`" + std::string{text} + "`";
@@ -39,7 +42,7 @@ std::optional<access_answer> find_denial(const file_system_policy& policy,
     if (entry.access != access::deny)
       return access_answer{access::deny, describe_entry(entry) + ": a glob may only deny", false,
                            glob.index};
-    const auto compiled = path_glob::compile(glob.pattern);
+    const auto compiled = path_glob::compile(glob.pattern());
     if (!compiled)
       return access_answer{access::deny, "invalid deny glob " + quoted(describe(entry.path)), false,
                            glob.index};
@@ -99,6 +102,9 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
   for (std::size_t i = 0; i < policy.entries.size(); ++i) {
     const auto& entry = policy.entries[i];
     const auto add = [&](std::string path) {
+      if (const auto real = context.canonical_paths.find(path);
+          real != context.canonical_paths.end())
+        resolved.push_back({real->second, entry.access, i});
       resolved.push_back({std::move(path), entry.access, i});
     };
     if (const auto* literal = std::get_if<literal_path>(&entry.path)) {
@@ -115,7 +121,9 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
           add(absolute_below(root, special->subpath.empty() ? "." : special->subpath));
         break;
       case special_kind::tmpdir:
-        if (!context.tmpdir.empty()) add(lexically_normal(context.tmpdir));
+        // $TMPDIR comes from an environment: it may not hand over the whole file system.
+        if (context.tmpdir.starts_with('/') && lexically_normal(context.tmpdir) != "/")
+          add(lexically_normal(context.tmpdir));
         break;
       case special_kind::slash_tmp:
         if (context.slash_tmp_is_directory) add("/tmp");
@@ -130,28 +138,35 @@ std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
 std::vector<resolved_glob> resolve_globs(const file_system_policy& policy,
                                          const access_context& context) {
   std::vector<resolved_glob> globs;
+  const auto add = [&](std::string folder, const std::string& rest, std::size_t index) {
+    if (const auto real = context.canonical_paths.find(folder);
+        real != context.canonical_paths.end())
+      globs.push_back({real->second, rest, index});
+    globs.push_back({std::move(folder), rest, index});
+  };
+  std::set<std::string> bases{lexically_normal(context.cwd)};
+  for (const auto& root : context.project_roots)
+    bases.insert(lexically_normal(root));
   for (std::size_t i = 0; i < policy.entries.size(); ++i) {
     const auto* glob = std::get_if<glob_path>(&policy.entries[i].path);
     if (!glob) continue;
-    if (glob->pattern.starts_with('/')) {
-      globs.push_back({glob->pattern, i});
-      continue;
-    }
-    std::vector<std::string> bases{lexically_normal(context.cwd)};
-    for (const auto& root : context.project_roots)
-      bases.push_back(lexically_normal(root));
-    std::sort(bases.begin(), bases.end());
-    bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
-    for (const auto& base : bases) {
-      std::string escaped;
-      for (char c : base) {
-        if (std::string_view{"*?[]{}\\,"}.find(c) != std::string_view::npos) escaped += '\\';
-        escaped += c;
-      }
-      globs.push_back({(escaped == "/" ? "" : escaped) + "/" + glob->pattern, i});
-    }
+    const bool absolute = glob->pattern.starts_with('/');
+    const auto split = split_literal_folder(absolute ? glob->pattern : "/" + glob->pattern);
+    if (absolute)
+      add(split.folder, split.rest, i);
+    else
+      for (const auto& base : bases)
+        add(lexically_normal(base + split.folder), split.rest, i);
   }
   return globs;
+}
+
+std::string resolved_glob::pattern() const {
+  return (folder == "/" ? "" : escape_glob(folder)) + "/" + rest;
+}
+
+bool access_answer::denied_explicitly() const noexcept {
+  return granted == access::deny && decided_by != no_entry;
 }
 
 bool opened_by_entry(const std::vector<resolved_entry>& entries, std::string_view protected_path,
@@ -177,7 +192,7 @@ access_answer evaluate_access(const permission_profile& profile, const access_co
   for (const auto& entry : entries)
     if (is_at_or_below(path, entry.path) && (!winner || rank(entry) > rank(*winner)))
       winner = &entry;
-  if (!winner) return {access::deny, "no entry", false, {}};
+  if (!winner) return {access::deny, std::string{no_entry}, false, {}};
 
   access_answer answer{winner->access, describe_entry(profile.file_system.entries[winner->index]),
                        false, winner->index};

@@ -5,6 +5,8 @@
 #include "protocol/tool_call.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +28,9 @@ struct access_context {
   /// Canonical paths found on this host that a deny entry or a deny glob reaches through a symbolic
   /// link: denied as well.
   std::vector<std::string> denied_paths;
+  /// Entry paths and literal folders of globs that symbolic links lead elsewhere: what they really
+  /// are on this host. Both spellings count.
+  std::map<std::string, std::string, std::less<>> canonical_paths;
 };
 
 /// `.git`, `.agents`, `.codex`, `.gatehouse`, `.aws`, … : §63 and §D14 as data. A name may have
@@ -41,13 +46,17 @@ struct resolved_entry {
   gatehouse::access access = gatehouse::access::read;
   std::size_t index = 0; ///< of the entry in the profile
 };
-/// All entries but globs. An entry may give several paths (several roots), or none (no $TMPDIR).
+/// All entries but globs. An entry may give several paths (several roots, a path and what it really
+/// is), or none (no $TMPDIR).
 std::vector<resolved_entry> resolve_entries(const file_system_policy& policy,
                                             const access_context& context);
 
 struct resolved_glob {
-  std::string pattern;   ///< absolute
+  std::string folder;    ///< every match lies below it; absolute, normal, no pattern
+  std::string rest;      ///< the pattern below `folder`
   std::size_t index = 0; ///< of the entry in the profile
+
+  [[nodiscard]] std::string pattern() const; ///< absolute, for path_glob::compile
 };
 /// The deny globs, absolute. A relative one holds below the cwd and below every project root.
 std::vector<resolved_glob> resolve_globs(const file_system_policy& policy,
@@ -65,6 +74,9 @@ struct access_answer {
   bool is_protection = false; ///< a protected name or path took write away
   /// The entry that decided, as an index into the profile; nothing when none did.
   std::optional<std::size_t> entry;
+
+  /// Denied by somebody, not merely granted by nobody: no overlay can open it.
+  [[nodiscard]] bool denied_explicitly() const noexcept;
 };
 
 /// The one evaluator (§62): most specific entry first, then deny > write > read; an invalid deny

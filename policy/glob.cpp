@@ -10,7 +10,9 @@
 namespace gatehouse::policy {
 namespace {
 
+constexpr std::string_view special_characters = "*?[{}\\";
 constexpr std::size_t max_alternatives = 256;
+constexpr std::size_t max_components = 1000;
 
 error bad_glob(std::string_view pattern, std::size_t offset, std::string_view what) {
   return {errc::invalid_profile,
@@ -96,40 +98,6 @@ result<std::vector<std::string>> expand_braces(std::string_view pattern) {
   return done;
 }
 
-std::vector<std::u32string> names_of(std::string_view path) {
-  std::vector<std::u32string> names;
-  for (auto part : components_of(path))
-    names.push_back(decode(part));
-  return names;
-}
-
-/// Wildcard matching with one point of return: `star(p)` may swallow any number of elements,
-/// `one(p, i)` says whether pattern element p matches element i.
-template <class Star, class One>
-bool match_elements(std::size_t pattern_size, std::size_t size, Star star, One one) {
-  std::size_t p = 0;
-  std::size_t i = 0;
-  std::size_t star_at = pattern_size;
-  std::size_t star_from = 0;
-  while (i < size) {
-    if (p < pattern_size && star(p)) {
-      star_at = p++;
-      star_from = i;
-    } else if (p < pattern_size && one(p, i)) {
-      ++p;
-      ++i;
-    } else if (star_at < pattern_size) {
-      p = star_at + 1;
-      i = ++star_from;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern_size && star(p))
-    ++p;
-  return p == pattern_size;
-}
-
 } // namespace
 
 bool path_glob::component::literal() const {
@@ -198,6 +166,7 @@ result<path_glob::alternative> path_glob::compile_alternative(std::string_view p
     parts.push_back(std::move(part));
   }
   if (parts.empty()) return bad_glob(pattern, 0, "names nothing below `/`");
+  if (parts.size() > max_components) return bad_glob(pattern, 0, "more than 1000 components");
   // `a/**` means what lies below `a`, so that its last step takes at least one name.
   if (parts.back().any_depth) {
     component one;
@@ -224,95 +193,129 @@ result<path_glob> path_glob::compile(std::string_view pattern) {
 
 bool path_glob::matches_name(const component& pattern, std::u32string_view name) {
   using kind = token::kind_t;
-  return match_elements(
-      pattern.tokens.size(), name.size(),
-      [&](std::size_t p) { return pattern.tokens[p].kind == kind::star; },
-      [&](std::size_t p, std::size_t i) {
-        const token& t = pattern.tokens[p];
-        if (t.kind == kind::any) return true;
-        if (t.kind == kind::character) return t.character == name[i];
-        const bool member = std::any_of(t.ranges.begin(), t.ranges.end(), [&](const auto& r) {
-          return r.first <= name[i] && name[i] <= r.second;
-        });
-        return member != t.negated;
-      });
-}
-
-bool path_glob::matches_all(const alternative& pattern, const std::vector<std::u32string>& names) {
-  return match_elements(
-      pattern.size(), names.size(), [&](std::size_t p) { return pattern[p].any_depth; },
-      [&](std::size_t p, std::size_t i) { return matches_name(pattern[p], names[i]); });
-}
-
-bool path_glob::matches(std::string_view path) const {
-  const auto names = names_of(path);
-  return std::any_of(alternatives_.begin(), alternatives_.end(),
-                     [&](const alternative& a) { return matches_all(a, names); });
-}
-
-bool path_glob::matches_at_or_above(std::string_view path) const {
-  auto names = names_of(path);
-  for (; !names.empty(); names.pop_back())
-    if (std::any_of(alternatives_.begin(), alternatives_.end(),
-                    [&](const alternative& a) { return matches_all(a, names); }))
-      return true;
-  return false;
-}
-
-bool path_glob::may_match_below(std::string_view folder) const {
-  const auto names = names_of(folder);
-  return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const alternative& a) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (i >= a.size()) return false;
-      if (a[i].any_depth) return true;
-      if (!matches_name(a[i], names[i])) return false;
+  const auto& tokens = pattern.tokens;
+  const auto one = [&](const token& t, char32_t c) {
+    if (t.kind == kind::any) return true;
+    if (t.kind == kind::character) return t.character == c;
+    const bool member = std::any_of(t.ranges.begin(), t.ranges.end(),
+                                    [&](const auto& r) { return r.first <= c && c <= r.second; });
+    return member != t.negated;
+  };
+  // One point of return is enough: a later star can always stand in for an earlier one.
+  std::size_t p = 0;
+  std::size_t i = 0;
+  std::size_t star = tokens.size();
+  std::size_t star_from = 0;
+  while (i < name.size()) {
+    if (p < tokens.size() && tokens[p].kind == kind::star) {
+      star = p++;
+      star_from = i;
+    } else if (p < tokens.size() && one(tokens[p], name[i])) {
+      ++p;
+      ++i;
+    } else if (star < tokens.size()) {
+      p = star + 1;
+      i = ++star_from;
+    } else {
+      return false;
     }
-    return names.size() < a.size();
+  }
+  while (p < tokens.size() && tokens[p].kind == kind::star)
+    ++p;
+  return p == tokens.size();
+}
+
+void path_glob::add_position(state& s, std::uint32_t alternative_index,
+                             std::uint32_t position) const {
+  const auto& parts = alternatives_[alternative_index];
+  for (;; ++position) {
+    const auto code = (alternative_index << 16) | position;
+    const auto at = std::lower_bound(s.begin(), s.end(), code);
+    if (at == s.end() || *at != code) s.insert(at, code);
+    if (position >= parts.size() || !parts[position].any_depth) return;
+  }
+}
+
+path_glob::state path_glob::start() const {
+  state s;
+  for (std::uint32_t a = 0; a < alternatives_.size(); ++a)
+    add_position(s, a, 0);
+  return s;
+}
+
+path_glob::state path_glob::step(const state& above, std::string_view name) const {
+  const auto text = decode(name);
+  state next;
+  for (const auto code : above) {
+    const auto a = code >> 16;
+    const auto position = code & 0xFFFFU;
+    if (position >= alternatives_[a].size()) continue;
+    const auto& part = alternatives_[a][position];
+    if (part.any_depth)
+      add_position(next, a, position);
+    else if (matches_name(part, text))
+      add_position(next, a, position + 1);
+  }
+  return next;
+}
+
+bool path_glob::accepts(const state& s) const {
+  return std::any_of(s.begin(), s.end(), [&](std::uint32_t code) {
+    return (code & 0xFFFFU) == alternatives_[code >> 16].size();
   });
 }
 
-namespace {
-
-void append_utf8(std::string& text, char32_t code) {
-  if (code >= 0x110000) { // a raw byte, see decode()
-    text += static_cast<char>(code - 0x110000);
-  } else if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else {
-    const int extra = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    const unsigned lead = extra == 1 ? 0xC0 : extra == 2 ? 0xE0 : 0xF0;
-    text += static_cast<char>(lead | (code >> (6 * extra)));
-    for (int k = extra - 1; k >= 0; --k)
-      text += static_cast<char>(0x80 | ((code >> (6 * k)) & 0x3F));
-  }
+bool path_glob::matches(std::string_view path) const {
+  state s = start();
+  for (auto name : components_of(path))
+    s = step(s, name);
+  return accepts(s);
 }
 
-} // namespace
-
-std::vector<std::string> path_glob::literal_folders() const {
-  std::vector<std::string> folders;
-  for (const auto& a : alternatives_) {
-    std::string folder;
-    for (std::size_t i = 0; i + 1 < a.size() && a[i].literal(); ++i) {
-      folder += '/';
-      for (const auto& t : a[i].tokens)
-        append_utf8(folder, t.character);
-    }
-    folders.push_back(folder.empty() ? "/" : std::move(folder));
+bool path_glob::matches_at_or_above(std::string_view path) const {
+  state s = start();
+  for (auto name : components_of(path)) {
+    s = step(s, name);
+    if (accepts(s)) return true;
   }
-  std::sort(folders.begin(), folders.end());
-  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
-  return folders;
+  return false;
 }
 
 bool path_glob::by_name_only_below(std::string_view folder) const {
-  const auto names = names_of(folder);
+  std::vector<std::u32string> names;
+  for (auto part : components_of(folder))
+    names.push_back(decode(part));
   return std::all_of(alternatives_.begin(), alternatives_.end(), [&](const alternative& a) {
     if (a.size() < 2 || !a[a.size() - 2].any_depth || a.size() - 2 > names.size()) return false;
     for (std::size_t i = 0; i + 2 < a.size(); ++i)
       if (a[i].any_depth || !matches_name(a[i], names[i])) return false;
     return true;
   });
+}
+
+std::string escape_glob(std::string_view text) {
+  std::string escaped;
+  for (char c : text) {
+    if (special_characters.find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+split_glob split_literal_folder(std::string_view pattern) {
+  const auto wild = std::min(pattern.find_first_of("*?[{\\"), pattern.size());
+  const auto slash = pattern.rfind('/', wild == 0 ? 0 : wild - 1);
+  auto folder = pattern.substr(0, slash + 1);
+  auto rest = pattern.substr(slash + 1);
+  // Dots are for compile() to refuse, not to be resolved here.
+  if (const auto dots = folder.find("/."); dots != std::string_view::npos)
+    for (auto part : components_of(folder.substr(dots)))
+      if (part == "." || part == "..") {
+        folder = pattern.substr(0, dots + 1);
+        rest = pattern.substr(dots + 1);
+        break;
+      }
+  return {lexically_normal(folder), std::string{rest}};
 }
 
 } // namespace gatehouse::policy

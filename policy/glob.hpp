@@ -2,6 +2,7 @@
 
 #include "protocol/result.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +22,16 @@ public:
   [[nodiscard]] bool matches(std::string_view path) const;
   /// … or a folder above it? What lies below a denied folder is denied.
   [[nodiscard]] bool matches_at_or_above(std::string_view path) const;
-  /// Can anything below `folder` match? Used to prune walks.
-  [[nodiscard]] bool may_match_below(std::string_view folder) const;
-  /// The folders below which every match lies, one for each alternative, without wildcards.
-  [[nodiscard]] std::vector<std::string> literal_folders() const;
   /// True when a match depends on the last name alone, anywhere below `folder` (`…/**/*.env`):
   /// moving such a file within `folder` keeps it matched.
   [[nodiscard]] bool by_name_only_below(std::string_view folder) const;
+
+  /// How far a path has come through the pattern, for walks: folders in the same state have the
+  /// same matches below them; nothing can match below a folder whose state is empty.
+  using state = std::vector<std::uint32_t>;
+  [[nodiscard]] state start() const; ///< the state of `/`
+  [[nodiscard]] state step(const state& above, std::string_view name) const;
+  [[nodiscard]] bool accepts(const state& s) const;
 
 private:
   struct token {
@@ -45,9 +49,21 @@ private:
 
   static result<alternative> compile_alternative(std::string_view pattern);
   static bool matches_name(const component& pattern, std::u32string_view name);
-  static bool matches_all(const alternative& pattern, const std::vector<std::u32string>& names);
+  void add_position(state& s, std::uint32_t alternative_index, std::uint32_t position) const;
 
   std::vector<alternative> alternatives_;
 };
+
+/// `text` as a pattern that matches exactly it.
+std::string escape_glob(std::string_view text);
+
+/// A pattern as the folder that every match lies below and the rest behind its slash. The folder
+/// holds no wildcard and no escape: `/w/a/**/*.env` is `/w/a` and `**/*.env`.
+struct split_glob {
+  std::string folder;
+  std::string rest;
+};
+/// @pre pattern is absolute
+split_glob split_literal_folder(std::string_view pattern);
 
 } // namespace gatehouse::policy

@@ -20,6 +20,40 @@ error wrong(const std::string& where, const std::string& what) {
           "Correct the request; nothing was judged."};
 }
 
+result<json::value> parse_text(std::string_view line) {
+  if (const auto bad = find_invalid_utf8(line))
+    return wrong("/", "byte " + std::to_string(*bad) + " is not valid UTF-8");
+  json::stream_parser parser;
+  json::error_code failure;
+  const auto used = parser.write_some(line.data(), line.size(), failure);
+  const auto rest = line.find_first_not_of(" \t\r\n", used);
+  if (!failure && rest != std::string_view::npos)
+    return wrong("/", "byte " + std::to_string(rest) + ": text after the JSON value");
+  if (!failure) parser.finish(failure);
+  if (failure)
+    return wrong("/",
+                 "byte " + std::to_string(used) + ": not valid JSON (" + failure.message() + ")");
+  return parser.release();
+}
+
+result<json::value> parse_line(std::string_view line) {
+  auto value = parse_text(line);
+  if (value && !value->is_object()) return wrong("/", "expected an object");
+  return value;
+}
+
+/// @return the words, or the index of the first element that is no string without NUL
+std::variant<std::vector<std::string>, std::size_t> words_of(const json::array& array) {
+  std::vector<std::string> list;
+  for (const auto& item : array) {
+    const auto* text = item.if_string();
+    if (!text || std::string_view{text->data(), text->size()}.find('\0') != std::string_view::npos)
+      return list.size();
+    list.emplace_back(text->data(), text->size());
+  }
+  return list;
+}
+
 /// The fields of one request; the first failure stays.
 class request_reader {
 public:
@@ -88,19 +122,16 @@ private:
   }
 
   std::vector<std::string> words(const json::value& value, std::string_view name) {
-    std::vector<std::string> list;
     const auto* array = value.if_array();
-    if (!array) fail(name, "expected an array of strings");
-    for (const auto& item : array ? *array : json::array{}) {
-      const auto* text = item.if_string();
-      if (!text || view(*text).find('\0') != std::string_view::npos) {
-        fail(std::string{name} + "/" + std::to_string(list.size()),
-             "expected a string without NUL characters");
-        break;
-      }
-      list.emplace_back(view(*text));
+    if (!array) {
+      fail(name, "expected an array of strings");
+      return {};
     }
-    return list;
+    auto list = words_of(*array);
+    if (auto* words = std::get_if<0>(&list)) return std::move(*words);
+    fail(std::string{name} + "/" + std::to_string(std::get<1>(list)),
+         "expected a string without NUL characters");
+    return {};
   }
 
   void read_command() {
@@ -164,24 +195,6 @@ private:
   std::optional<error> failure_;
 };
 
-result<json::value> parse_line(std::string_view line) {
-  if (const auto bad = find_invalid_utf8(line))
-    return wrong("/", "byte " + std::to_string(*bad) + " is not valid UTF-8");
-  json::stream_parser parser;
-  json::error_code failure;
-  const auto used = parser.write_some(line.data(), line.size(), failure);
-  const auto rest = line.find_first_not_of(" \t\r\n", used);
-  if (!failure && rest != std::string_view::npos)
-    return wrong("/", "byte " + std::to_string(rest) + ": text after the JSON value");
-  if (!failure) parser.finish(failure);
-  if (failure)
-    return wrong("/",
-                 "byte " + std::to_string(used) + ": not valid JSON (" + failure.message() + ")");
-  auto value = parser.release();
-  if (!value.is_object()) return wrong("/", "expected an object");
-  return value;
-}
-
 void put_list(std::string& out, std::span<const std::string> words) {
   out += '[';
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -234,6 +247,16 @@ result<explain_request> decode_explain_request(std::string_view line) {
   const auto value = parse_line(line);
   if (!value) return value.error();
   return request_reader{value->get_object(), {}}.read();
+}
+
+result<std::vector<std::string>> decode_words(std::string_view json) {
+  const auto value = parse_text(json);
+  if (!value) return value.error();
+  const auto* array = value->if_array();
+  if (!array) return wrong("/", "expected an array of strings");
+  auto list = words_of(*array);
+  if (auto* words = std::get_if<0>(&list)) return std::move(*words);
+  return wrong("/" + std::to_string(std::get<1>(list)), "expected a string without NUL characters");
 }
 
 result<recorded_decision> decode_recorded_decision(std::string_view line) {

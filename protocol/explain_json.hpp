@@ -37,6 +37,9 @@ struct explain_request {
 /// another name for `cwd`.
 result<explain_request> decode_explain_request(std::string_view line);
 
+/// `["git", "push"]`: an array of strings without NUL, as `--prefix-rule` takes it.
+result<std::vector<std::string>> decode_words(std::string_view json);
+
 /// A decision that was made before, for `policy replay` (§133b).
 struct recorded_decision {
   explain_request request;

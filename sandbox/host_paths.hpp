@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,9 +33,12 @@ struct path_fact {
 
 /// A path below a writable root that must not be written (§63, §D14), existing or not.
 struct protected_fact {
-  std::string path; ///< absolute, parent canonical
+  std::string path; ///< absolute, below its root's canonical path or where a pointer leads
+  std::string root; ///< canonical path of the writable root that it was found for
   path_fact found;
-  std::string why; ///< "protected name `.git`", "git folder named by /w/.git", …
+  std::string why; ///< "protected name `.git`", "git folder of `/w/.git`", …
+  /// The folders above may not be moved away either: something else names this place.
+  bool named_elsewhere = false;
 
   bool operator==(const protected_fact&) const = default;
 };
@@ -50,7 +54,8 @@ struct glob_match {
 
 /// Everything about this host that the plan and the evaluator need, as one value.
 struct host_facts {
-  std::map<std::string, path_fact> paths; ///< every path an entry resolves to (policy::resolve)
+  /// Every path that an entry resolves to, what it really is, and the literal folder of every glob.
+  std::map<std::string, path_fact> paths;
   std::vector<protected_fact> protected_paths;
   std::vector<glob_match> glob_matches;
   /// A deny glob whose expansion hit a bound: (pattern, why). The plan refuses to be made.
@@ -76,5 +81,8 @@ host_facts gather_host_facts(const permission_profile& profile,
 /// `context` with everything added that `facts` found to be protected or denied through links, so
 /// that evaluate_access answers as the kernel will.
 policy::access_context with_facts(policy::access_context context, const host_facts& facts);
+
+/// One path as this host sees it now.
+path_fact look_at(std::string_view path);
 
 } // namespace gatehouse::sandbox

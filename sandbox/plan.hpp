@@ -22,7 +22,7 @@ enum class mount_kind : std::uint8_t {
   devices,        ///< a private /dev at `target`
   processes,      ///< a fresh /proc at `target`
   empty_folder,   ///< an empty private folder with mode `perms`; closed later by `seal`
-  folder,         ///< one folder with mode `perms` inside an empty_folder
+  folder,         ///< a folder with mode `perms` inside an empty_folder
   link,           ///< a symbolic link at `target` with the text `source`, inside an empty_folder
   denied_file,    ///< an empty file of mode 000 over the file `target`: reads as EACCES
   seal,           ///< makes the empty_folder at `target` read-only
@@ -32,7 +32,7 @@ struct mount_step {
   mount_kind kind = mount_kind::read_only_bind;
   std::string target;
   std::string source;
-  unsigned perms = 0755;
+  unsigned perms = 0755; ///< of an empty_folder or folder
 
   bool operator==(const mount_step&) const = default;
 };

@@ -198,6 +198,14 @@ TEST_SUITE("policy.access") {
     CHECK(granted(unknown, "/w") == access::deny);
   }
 
+  TEST_CASE("§61 a $TMPDIR that is the root or relative grants nothing") {
+    auto c = context();
+    for (const auto* tmpdir : {"/", "//", "/x/..", "tmp"}) {
+      c.tmpdir = tmpdir;
+      CHECK(evaluate_access(workspace_write_profile(), c, "/etc/x").granted == access::read);
+    }
+  }
+
   TEST_CASE("§64 a deny glob beats every literal entry, on the path and on folders above it") {
     const auto p = workspace_with({glob("/w/**/*.env"), path("/w/a.env", access::write)});
     const auto answer = evaluate_access(p, context(), "/w/a.env");
@@ -242,6 +250,17 @@ TEST_SUITE("policy.access") {
     auto c = context();
     c.denied_paths = {"/srv/target"};
     CHECK(evaluate_access(workspace_write_profile(), c, "/srv/target/x").granted == access::deny);
+  }
+
+  TEST_CASE("§62 a root behind a link counts under both of its spellings") {
+    auto c = context();
+    c.project_roots = {"/link"};
+    c.canonical_paths = {{"/link", "/real"}};
+    const auto p = workspace_with({glob("/link/**/*.env")});
+    CHECK(evaluate_access(p, c, "/real/f").granted == access::write);
+    CHECK(evaluate_access(p, c, "/link/f").granted == access::write);
+    CHECK(evaluate_access(p, c, "/real/.git/x").is_protection);
+    CHECK(evaluate_access(p, c, "/real/a/x.env").granted == access::deny);
   }
 
   TEST_CASE("a path that is not absolute is never granted") {

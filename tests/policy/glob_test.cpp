@@ -102,18 +102,49 @@ TEST_SUITE("policy.glob") {
   }
 
   TEST_CASE("a walk need not enter a folder below which nothing can match") {
-    CHECK(glob("/w/*/k/x").may_match_below("/w/a"));
-    CHECK_FALSE(glob("/w/*/k/x").may_match_below("/w/a/b"));
-    CHECK_FALSE(glob("/w/*/k/x").may_match_below("/w/a/k/x"));
-    CHECK(glob("/w/**/x").may_match_below("/w/a/b/c"));
-    CHECK(glob("/w/x/y").may_match_below("/"));
+    const auto may_match_below = [](std::string_view pattern, std::string_view folder) {
+      const auto g = glob(pattern);
+      auto state = g.start();
+      for (auto name : policy::components_of(folder))
+        state = g.step(state, name);
+      return !state.empty();
+    };
+    CHECK(may_match_below("/w/*/k/x", "/w/a"));
+    CHECK_FALSE(may_match_below("/w/*/k/x", "/w/a/b"));
+    CHECK_FALSE(may_match_below("/w/*/k/x", "/w/a/k/x/y"));
+    CHECK(may_match_below("/w/**/x", "/w/a/b/c"));
+    CHECK(may_match_below("/w/x/y", "/"));
   }
 
-  TEST_CASE("the folders where a walk starts carry no wildcard") {
-    CHECK(glob("/w/a/**/*.env").literal_folders() == std::vector<std::string>{"/w/a"});
-    CHECK(glob("/w/{a/x*,b/y*}").literal_folders() == std::vector<std::string>{"/w/a", "/w/b"});
-    CHECK(glob("/**/x").literal_folders() == std::vector<std::string>{"/"});
-    CHECK(glob("/w/lit\\*eral/ä/x").literal_folders() == std::vector<std::string>{"/w/lit*eral/ä"});
+  TEST_CASE("folders in the same state have the same matches below") {
+    const auto g = glob("/w/**/secret/*.env");
+    const auto at = [&](std::string_view folder) {
+      auto state = g.start();
+      for (auto name : policy::components_of(folder))
+        state = g.step(state, name);
+      return state;
+    };
+    CHECK(at("/w/a") == at("/w/b/c"));
+    CHECK(at("/w/a") != at("/w/secret"));
+  }
+
+  TEST_CASE("a pattern splits into the folder that holds every match and the rest") {
+    const auto split = [](std::string_view pattern) {
+      const auto s = policy::split_literal_folder(pattern);
+      return s.folder + " + " + s.rest;
+    };
+    CHECK(split("/w/a/**/*.env") == "/w/a + **/*.env");
+    CHECK(split("/w/{a/x*,b/y*}") == "/w + {a/x*,b/y*}");
+    CHECK(split("/**/x") == "/ + **/x");
+    CHECK(split("/w/plain") == "/w + plain");
+    CHECK(split("/w-1/a/../b/*") == "/w-1/a + ../b/*");
+    CHECK(split("/w/a\\*b/c") == "/w + a\\*b/c");
+  }
+
+  TEST_CASE("an escaped text matches itself and nothing else") {
+    const std::string odd = "/w/a*[b]{c,d}\\?!";
+    CHECK(matches(policy::escape_glob(odd), odd));
+    CHECK_FALSE(matches(policy::escape_glob(odd), "/w/aX[b]{c,d}\\?!"));
   }
 
   TEST_CASE("a name-only glob keeps matching a file that moves inside its folder") {

@@ -125,6 +125,13 @@ TEST_SUITE("protocol.explain_json") {
       CHECK_FALSE(decode_approval_policy(bad));
   }
 
+  TEST_CASE("a list of words is an array of strings and nothing else") {
+    CHECK(*decode_words(R"(["git","push"])") == std::vector<std::string>{"git", "push"});
+    CHECK(decode_words("[]")->empty());
+    for (const auto* bad : {"", "git", "\"git\"", "[1]", "[[\"a\"]]", "[\"a\\u0000\"]", "[] []"})
+      CHECK_FALSE(decode_words(bad));
+  }
+
   TEST_CASE("malformed UTF-8 is found at its first byte") {
     CHECK_FALSE(find_invalid_utf8("aé€😀"));
     for (const auto& [text, at] : {std::pair{"a\x80"s, 1},

@@ -36,6 +36,18 @@ public:
     std::ofstream{file, std::ios::binary} << text;
     return file;
   }
+  /// Makes a folder and the folders above it; returns its path.
+  std::string folder(std::string_view name) const {
+    const auto path = *this / name;
+    std::filesystem::create_directories(path);
+    return path;
+  }
+  /// Makes a symbolic link `name` with the text `target`, and the folders above it.
+  void link(std::string_view target, std::string_view name) const {
+    const auto path = *this / name;
+    std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
+    std::filesystem::create_symlink(target, path);
+  }
   [[nodiscard]] std::string read(std::string_view name) const {
     std::ostringstream text;
     text << std::ifstream{*this / name, std::ios::binary}.rdbuf();

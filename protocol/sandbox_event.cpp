@@ -1,0 +1,148 @@
+#include "protocol/sandbox_event.hpp"
+
+#include <boost/json.hpp>
+
+#include <array>
+
+namespace gatehouse {
+namespace json = boost::json;
+namespace {
+
+constexpr std::array kinds = {
+    sandbox_event_kind::started,     sandbox_event_kind::blocked,
+    sandbox_event_kind::exited,      sandbox_event_kind::signalled,
+    sandbox_event_kind::exec_failed, sandbox_event_kind::boundary_failed,
+    sandbox_event_kind::killed,
+};
+constexpr std::array refusals = {denial_kind::file_read, denial_kind::file_write,
+                                 denial_kind::network, denial_kind::system_call};
+
+/// Length of the valid UTF-8 sequence at the front of `text`, or 0.
+std::size_t sequence_length(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  // Overlong forms, surrogates, and beyond U+10FFFF.
+  const unsigned second = byte(1);
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+    return 0;
+  return length;
+}
+
+std::string as_utf8(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    if (length == 0)
+      clean += "\xef\xbf\xbd";
+    else
+      clean += text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return clean;
+}
+
+error unreadable(const std::string& what) {
+  return {errc::invalid_request, "sandbox report: " + what,
+          "the gatehouse programs may come from different builds: install them together"};
+}
+
+} // namespace
+
+std::string_view to_string(sandbox_event_kind k) noexcept {
+  switch (k) {
+  case sandbox_event_kind::started: return "started";
+  case sandbox_event_kind::blocked: return "blocked";
+  case sandbox_event_kind::exited: return "exited";
+  case sandbox_event_kind::signalled: return "signalled";
+  case sandbox_event_kind::exec_failed: return "exec_failed";
+  case sandbox_event_kind::boundary_failed: return "boundary_failed";
+  case sandbox_event_kind::killed: return "killed";
+  }
+  return "started";
+}
+
+std::string to_json_line(const sandbox_event& event) {
+  json::object o;
+  o["event"] = to_string(event.kind);
+  if (event.kind == sandbox_event_kind::blocked) o["kind"] = to_string(event.refusal);
+  const auto text = [&](const char* key, const std::string& value) {
+    if (!value.empty()) o[key] = as_utf8(value);
+  };
+  text("path", event.path);
+  text("call", event.call);
+  text("family", event.family);
+  text("entry", event.entry);
+  text("message", event.message);
+  text("remedy", event.remedy);
+  const auto number = [&](const char* key, const std::optional<int>& value) {
+    if (value) o[key] = *value;
+  };
+  number("exit_code", event.exit_code);
+  number("signal", event.signal);
+  number("errno", event.error_number);
+  return json::serialize(o) + "\n";
+}
+
+result<sandbox_event> sandbox_event_from_json(std::string_view line) {
+  json::error_code failure;
+  const json::value parsed = json::parse(line, failure);
+  if (failure || !parsed.is_object()) return unreadable("a line is not a JSON object");
+  const json::object& o = parsed.get_object();
+
+  const auto enumerator = [&](const char* key, const auto& all, auto& out) {
+    const json::value* v = o.if_contains(key);
+    if (!v || !v->is_string()) return false;
+    for (const auto one : all)
+      if (to_string(one) == std::string_view{v->get_string()}) {
+        out = one;
+        return true;
+      }
+    return false;
+  };
+  sandbox_event event;
+  if (!enumerator("event", kinds, event.kind)) return unreadable("unknown or missing \"event\"");
+  if (event.kind == sandbox_event_kind::blocked && !enumerator("kind", refusals, event.refusal))
+    return unreadable("unknown or missing \"kind\"");
+
+  std::string wrong;
+  const auto text = [&](const char* key, std::string& out) {
+    if (const json::value* v = o.if_contains(key)) {
+      if (v->is_string())
+        out = std::string_view{v->get_string()};
+      else
+        wrong = key;
+    }
+  };
+  const auto number = [&](const char* key, std::optional<int>& out) {
+    if (const json::value* v = o.if_contains(key)) {
+      json::error_code range;
+      const int value = v->to_number<int>(range);
+      if (range)
+        wrong = key;
+      else
+        out = value;
+    }
+  };
+  text("path", event.path);
+  text("call", event.call);
+  text("family", event.family);
+  text("entry", event.entry);
+  text("message", event.message);
+  text("remedy", event.remedy);
+  number("exit_code", event.exit_code);
+  number("signal", event.signal);
+  number("errno", event.error_number);
+  if (!wrong.empty()) return unreadable("\"" + wrong + "\" has the wrong type");
+  return event;
+}
+
+} // namespace gatehouse

@@ -1,0 +1,227 @@
+#include "sandbox/classify_denial.hpp"
+
+#include "policy/path_text.hpp"
+#include "protocol/profile_json.hpp"
+#include "sandbox/failure_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+namespace gatehouse::sandbox {
+namespace {
+
+/// Services that the C library asks in passing; being refused there fails nothing.
+constexpr std::array<std::string_view, 5> asked_in_passing{
+    "/var/run/nscd", "/run/nscd", "/run/systemd/userdb", "/dev/log", "/run/systemd/journal"};
+
+class classifier {
+public:
+  classifier(const permission_profile& profile, const policy::access_context& context,
+             const denial_evidence& evidence)
+      : profile_{profile}, context_{context}, evidence_{evidence} {}
+
+  std::optional<denial> run() const {
+    if (profile_.kind != profile_kind::managed || evidence_.signal || evidence_.timed_out ||
+        evidence_.exit_code.value_or(0) == 0)
+      return std::nullopt;
+    auto found = from_observed();
+    if (!found) found = from_text(evidence_.stderr_tail);
+    if (!found) found = from_network_text();
+    if (!found) found = from_text(evidence_.stdout_tail);
+    if (!found && evidence_.exit_code == 128 + SIGSYS)
+      found = denial{denial_kind::system_call, {}, {}, "system calls outside the filter", {}};
+    if (found) found->remedy = remedy_for(*found);
+    return found;
+  }
+
+private:
+  [[nodiscard]] std::optional<denial> from_observed() const {
+    std::optional<denial> chosen;
+    for (const auto& seen : evidence_.observed) {
+      if (std::any_of(asked_in_passing.begin(), asked_in_passing.end(),
+                      [&](std::string_view p) { return policy::is_at_or_below(seen.path, p); }))
+        continue;
+      // The last refusal is likeliest to have ended the command, unless its words name another.
+      if (!chosen || !is_named(*chosen) || is_named(seen)) chosen = seen;
+    }
+    if (!chosen) return chosen;
+    if (chosen->kind == denial_kind::network) {
+      if (chosen->host.empty() && chosen->path.empty()) chosen->host = likely_host();
+      if (chosen->entry.empty()) chosen->entry = network_entry();
+    } else if (chosen->entry.empty() && !chosen->path.empty()) {
+      chosen->entry = policy::evaluate_access(profile_, context_, chosen->path).decided_by;
+    }
+    return chosen;
+  }
+
+  [[nodiscard]] bool is_named(const denial& seen) const {
+    const auto name = policy::name_of(seen.path);
+    return !name.empty() && (evidence_.stderr_tail.find(name) != std::string_view::npos ||
+                             evidence_.stdout_tail.find(name) != std::string_view::npos);
+  }
+
+  [[nodiscard]] std::string real(const std::string& path) const {
+    return evidence_.look ? evidence_.look(path).canonical : path;
+  }
+
+  [[nodiscard]] std::optional<denial> from_text(std::string_view text) const {
+    for (const auto& failure : find_reported_failures(text, evidence_.argv))
+      for (const auto& written : failure.paths) {
+        if (written.size() > 4096 || written.find('\0') != std::string::npos) continue;
+        const auto path = real(policy::absolute_below(evidence_.cwd, written));
+        const auto answer = policy::evaluate_access(profile_, context_, path);
+        if (const auto kind = refused(failure, path, answer))
+          return denial{*kind, path, {}, answer.decided_by, {}};
+      }
+    return std::nullopt;
+  }
+
+  /// Would this boundary have answered with these words?
+  [[nodiscard]] std::optional<denial_kind> refused(const reported_failure& failure,
+                                                   const std::string& path,
+                                                   const policy::access_answer& answer) const {
+    using enum failure_words;
+    const bool hidden = answer.granted == access::deny;
+    const auto kind = failure.about_writing ? denial_kind::file_write : denial_kind::file_read;
+    switch (failure.words) {
+    case read_only:
+      if (answer.granted != access::write) return denial_kind::file_write;
+      break;
+    case not_permitted:
+    case busy:
+      // Ownership and running mounts give these words too; only a protection or a denial is ours.
+      if (answer.is_protection) return denial_kind::file_write;
+      if (hidden && answer.entry) return kind;
+      break;
+    case permission_denied:
+      if (hidden) return kind;
+      // Without mounts a refused write has these words, and so has a missing execute bit.
+      if (evidence_.backend == sandbox_backend::landlock && answer.granted == access::read &&
+          evidence_.exit_code != 126)
+        return denial_kind::file_write;
+      break;
+    case not_found:
+      if (hidden && evidence_.look && evidence_.look(path).kind != path_kind::missing) return kind;
+      break;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<denial> from_network_text() const {
+    if (evidence_.network != network_mode::isolated) return std::nullopt;
+    for (const auto text : {evidence_.stderr_tail, evidence_.stdout_tail}) {
+      const auto failures = find_network_failures(text, evidence_.argv);
+      if (failures.empty()) continue;
+      return denial{denial_kind::network, {}, likely_host(), network_entry(), {}};
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::string likely_host() const {
+    for (const auto text : {evidence_.stderr_tail, evidence_.stdout_tail})
+      if (const auto failures = find_network_failures(text, evidence_.argv);
+          !failures.empty() && !failures.front().host.empty())
+        return failures.front().host;
+    return host_in_argv(evidence_.argv);
+  }
+
+  [[nodiscard]] std::string network_entry() const {
+    return evidence_.network == network_mode::proxy_only ? "network through the managed proxy only"
+                                                         : "network restricted";
+  }
+
+  [[nodiscard]] std::string remedy_for(const denial& what) const {
+    switch (what.kind) {
+    case denial_kind::network:
+      if (!what.path.empty())
+        return request({{}, {{literal_path{what.path}, access::write, {}}}, {}});
+      if (evidence_.network == network_mode::proxy_only)
+        return "The domain policy decides about this host: ask the user to allow it.";
+      return request({true, {}, {}});
+    case denial_kind::system_call:
+      return has_denied_reads(profile_)
+                 ? "No request can allow this system call, since the profile denies reads: reach "
+                   "the goal without it."
+                 : "Call again with sandbox_permissions \"require_escalated\" and a justification, "
+                   "or reach the goal without this system call.";
+    case denial_kind::file_read:
+    case denial_kind::file_write: return remedy_for_path(what);
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string remedy_for_path(const denial& what) const {
+    if (what.path.empty()) return "Work inside the writable folders" + writable_folders() + ".";
+    const auto answer = policy::evaluate_access(profile_, context_, what.path);
+    if (answer.denied_explicitly())
+      return "This is denied for everybody in this session and no request can open it: work "
+             "without it, or ask the user to change the profile.";
+    std::string text = request({{}, entries_for(what), {}});
+    if (what.kind == denial_kind::file_write)
+      text += " Writable without a request" + writable_folders() + ".";
+    if (answer.is_protection)
+      text += " It is protected because other programs execute or trust what stands there.";
+    return text;
+  }
+
+  static std::string request(const additional_permissions& overlay) {
+    return "Call again with sandbox_permissions \"with_additional_permissions\" and "
+           "additional_permissions " +
+           encode_additional_permissions(overlay) + ", and say in justification why.";
+  }
+
+  /// The smallest entries that would allow it. A name that does not exist yet cannot be granted:
+  /// its folder is.
+  [[nodiscard]] std::vector<profile_entry> entries_for(const denial& what) const {
+    if (what.kind == denial_kind::file_read)
+      return {{literal_path{what.path}, access::read, false}};
+    if (const auto git = git_folder_of(what.path); !git.empty() && what.path != git) {
+      // All that git writes, but not what it executes.
+      std::vector<profile_entry> entries;
+      for (const auto* part : {"/config", "/hooks", "/info"})
+        if (!policy::is_at_or_below(what.path, git + part))
+          entries.push_back({literal_path{git + part}, access::read, false});
+      entries.push_back({literal_path{git}, access::write, false});
+      return entries;
+    }
+    std::string path = what.path;
+    if (evidence_.look)
+      if (const auto fact = evidence_.look(path); fact.kind == path_kind::missing)
+        path = fact.existing_folder;
+    // The folder may be writable while this one name in it is not: then only the name helps.
+    if (policy::evaluate_access(profile_, context_, path).granted == access::write)
+      path = what.path;
+    return {{literal_path{path}, access::write, false}};
+  }
+
+  static std::string git_folder_of(std::string_view path) {
+    const auto at = path.find("/.git/");
+    return at == std::string_view::npos ? std::string{} : std::string{path.substr(0, at + 5)};
+  }
+
+  [[nodiscard]] std::string writable_folders() const {
+    std::string text;
+    for (const auto& entry : policy::resolve_entries(profile_.file_system, context_))
+      if (entry.access == access::write && text.find(" " + entry.path + ",") == std::string::npos)
+        text += " " + entry.path + ",";
+    if (text.empty()) return ": nothing";
+    text.pop_back();
+    return ":" + text;
+  }
+
+  const permission_profile& profile_;
+  const policy::access_context& context_;
+  const denial_evidence& evidence_;
+};
+
+} // namespace
+
+std::optional<denial> classify_denial(const permission_profile& profile,
+                                      const policy::access_context& context,
+                                      const denial_evidence& evidence) {
+  return classifier{profile, context, evidence}.run();
+}
+
+} // namespace gatehouse::sandbox

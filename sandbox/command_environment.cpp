@@ -1,0 +1,37 @@
+#include "sandbox/command_environment.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace gatehouse::sandbox {
+namespace {
+
+constexpr std::string_view dropped[] = {
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "WAYLAND_DISPLAY",
+    "DOCKER_HOST",
+    "CONTAINER_HOST",
+    "GATEHOUSE_SANDBOX",
+    "GATEHOUSE_SANDBOX_NETWORK_DISABLED",
+};
+
+} // namespace
+
+std::vector<std::string> confined_environment(std::span<const char* const> environment,
+                                              network_mode network) {
+  std::vector<std::string> kept;
+  kept.reserve(environment.size() + 2);
+  for (const std::string_view entry : environment) {
+    const auto name = entry.substr(0, entry.find('='));
+    if (std::find(std::begin(dropped), std::end(dropped), name) == std::end(dropped))
+      kept.emplace_back(entry);
+  }
+  kept.emplace_back("GATEHOUSE_SANDBOX=linux");
+  if (network != network_mode::full) kept.emplace_back("GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
+  return kept;
+}
+
+} // namespace gatehouse::sandbox

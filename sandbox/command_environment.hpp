@@ -1,0 +1,17 @@
+#pragma once
+
+#include "protocol/sandbox_choice.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gatehouse::sandbox {
+
+/// The environment of a confined command: as given, without the variables that lead to agents and
+/// brokers outside, which act for whoever can reach their socket, and with GATEHOUSE_SANDBOX=linux;
+/// GATEHOUSE_SANDBOX_NETWORK_DISABLED=1 unless the network is full.
+std::vector<std::string> confined_environment(std::span<const char* const> environment,
+                                              network_mode network);
+
+} // namespace gatehouse::sandbox

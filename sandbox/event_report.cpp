@@ -1,0 +1,34 @@
+#include "sandbox/event_report.hpp"
+
+#include <cerrno>
+#include <cstdio>
+
+#include <unistd.h>
+
+namespace gatehouse::sandbox {
+
+void event_report::send(const sandbox_event& event) {
+  if (fd_ < 0) return;
+  if (event.kind == sandbox_event_kind::blocked) {
+    std::string key = event.call + '\0' + event.path + '\0' + event.family;
+    if (seen_.size() >= most_refusals || !seen_.insert(std::move(key)).second) return;
+  }
+  const std::string line = to_json_line(event);
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t size = write(fd_, line.data() + done, line.size() - done);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return;
+    done += static_cast<std::size_t>(size);
+  }
+}
+
+void event_report::boundary_failed(const error& why) {
+  std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
+  sandbox_event event;
+  event.kind = sandbox_event_kind::boundary_failed;
+  event.message = why.message;
+  event.remedy = why.remedy;
+  send(event);
+}
+
+} // namespace gatehouse::sandbox

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "protocol/sandbox_event.hpp"
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+namespace gatehouse::sandbox {
+
+/// Writes sandbox events as JSON lines to a descriptor it does not own; -1: nowhere.
+/// Equal refusals are written once and their number is bounded, so that a command in a loop neither
+/// floods the reader nor makes us wait behind a full pipe.
+class event_report {
+public:
+  explicit event_report(int fd) noexcept : fd_{fd} {}
+
+  void send(const sandbox_event& event);
+  /// The event, and one line for people on standard error. Nothing ran.
+  void boundary_failed(const error& why);
+
+  static constexpr std::size_t most_refusals = 200;
+
+private:
+  int fd_;
+  std::set<std::string> seen_;
+};
+
+} // namespace gatehouse::sandbox

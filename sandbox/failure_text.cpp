@@ -1,0 +1,226 @@
+#include "sandbox/failure_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace gatehouse::sandbox {
+namespace {
+
+constexpr std::size_t max_text = 64 * 1024;
+constexpr std::size_t max_line = 4096;
+constexpr std::size_t max_failures = 64;
+
+std::string lower(std::string_view text) {
+  std::string out{text};
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+struct needle {
+  std::string_view text;
+  failure_words words;
+};
+constexpr std::array<needle, 6> needles{{
+    {"read-only file system", failure_words::read_only},
+    {"permission denied", failure_words::permission_denied},
+    {"operation not permitted", failure_words::not_permitted},
+    {"device or resource busy", failure_words::busy},
+    {"resource busy or locked", failure_words::busy},
+    {"no such file or directory", failure_words::not_found},
+}};
+
+constexpr std::array<std::string_view, 24> writing_words{
+    "create",    "creating", "write", "writing", "touch",     "mkdir",    "remove", "unlink",
+    "rename",    "move",     "lock",  "append",  "truncate",  "copy",     "save",   "symbolic",
+    "hard link", "changing", "utime", "output",  "temporary", "template", "delete", "replace"};
+
+/// Words by which programs report that they could not resolve or connect; what follows the first
+/// group, if anything, is the host.
+constexpr std::array<std::string_view, 9> host_follows{"could not resolve host: ",
+                                                       "could not resolve hostname ",
+                                                       "unable to resolve host address ",
+                                                       "getaddrinfo eai_again ",
+                                                       "getaddrinfo enotfound ",
+                                                       "could not resolve host ",
+                                                       "dial tcp: lookup ",
+                                                       "failed to connect to ",
+                                                       "failed to lookup address information: "};
+constexpr std::array<std::string_view, 11> network_words{"temporary failure in name resolution",
+                                                         "name or service not known",
+                                                         "nodename nor servname provided",
+                                                         "network is unreachable",
+                                                         "enetunreach",
+                                                         "failed to establish a new connection",
+                                                         "couldn't connect to server",
+                                                         "socket: operation not permitted",
+                                                         "temporary failure resolving",
+                                                         "eai_again",
+                                                         "could not resolve"};
+
+bool stands_in(const std::vector<std::string>& argv, std::string_view lower_text) {
+  return std::any_of(argv.begin(), argv.end(),
+                     [&](const std::string& word) { return contains(lower(word), lower_text); });
+}
+
+std::vector<std::string_view> last_lines(std::string_view text) {
+  if (text.size() > max_text) text.remove_prefix(text.size() - max_text);
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    auto line = text.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty() && line.size() <= max_line) lines.push_back(line);
+    at = end + 1;
+  }
+  return lines;
+}
+
+void add_path(std::vector<std::string>& paths, std::string_view text) {
+  while (!text.empty() && contains(" \t,;", text.substr(0, 1)))
+    text.remove_prefix(1);
+  while (!text.empty() && contains(" \t,;:", text.substr(text.size() - 1)))
+    text.remove_suffix(1);
+  if (text.empty() || std::find(paths.begin(), paths.end(), text) != paths.end()) return;
+  paths.emplace_back(text);
+}
+
+/// What stands between quotation marks of one kind, at word borders.
+void add_quoted(std::vector<std::string>& paths, std::string_view line) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> marks{
+      {{"'", "'"}, {"\"", "\""}, {"‘", "’"}, {"`", "'"}, {"`", "`"}}};
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    for (const auto& [open, close] : marks) {
+      if (line.substr(at, open.size()) != open) continue;
+      if (open == "'" && at > 0 && std::isalnum(static_cast<unsigned char>(line[at - 1])))
+        continue; // can't, didn't
+      const auto end = line.find(close, at + open.size());
+      if (end == std::string_view::npos) continue;
+      add_path(paths, line.substr(at + open.size(), end - at - open.size()));
+      at = end + close.size() - 1;
+      break;
+    }
+  }
+}
+
+/// Words that are paths by their look, but for the name of the program that speaks.
+void add_absolute_words(std::vector<std::string>& paths, std::string_view line) {
+  std::size_t at = 0;
+  if (const auto first = line.find(' ');
+      first != std::string_view::npos && first > 0 && line[first - 1] == ':')
+    at = first + 1;
+  while (at < line.size()) {
+    const auto end = std::min(line.find_first_of(" \t'\"`()=", at), line.size());
+    const auto word = line.substr(at, end - at);
+    if (word.starts_with('/') || word.starts_with("./") || word.starts_with("../"))
+      add_path(paths, word);
+    at = end + 1;
+  }
+}
+
+/// `tool: cannot create X: <needle>`: the parts before the needle from the right, whole, then their
+/// last word; not the tool.
+void add_parts_before(std::vector<std::string>& paths, std::string_view before) {
+  while (!before.empty() && contains(": ([", before.substr(before.size() - 1)))
+    before.remove_suffix(1);
+  for (int part = 0; part < 2 && !before.empty(); ++part) {
+    const auto colon = before.rfind(": ");
+    if (part > 0 && colon == std::string_view::npos) break;
+    const auto text = colon == std::string_view::npos ? before : before.substr(colon + 2);
+    add_path(paths, text);
+    if (const auto end = text.rfind(" for "); end != std::string_view::npos)
+      add_path(paths,
+               text.substr(text.rfind(' ', end - 1) + 1, end - text.rfind(' ', end - 1) - 1));
+    add_path(paths, text.substr(text.rfind(' ') + 1));
+    before = colon == std::string_view::npos ? std::string_view{} : before.substr(0, colon);
+  }
+}
+
+} // namespace
+
+std::vector<reported_failure> find_reported_failures(std::string_view text,
+                                                     const std::vector<std::string>& argv) {
+  std::vector<reported_failure> failures;
+  const auto lines = last_lines(text);
+  for (std::size_t i = lines.size(); i-- > 0 && failures.size() < max_failures;) {
+    const auto lowered = lower(lines[i]);
+    for (const auto& n : needles) {
+      const auto at = lowered.find(n.text);
+      if (at == std::string::npos || stands_in(argv, n.text)) continue;
+      reported_failure failure{n.words, false, {}};
+      add_quoted(failure.paths, lines[i]);
+      add_parts_before(failure.paths, lines[i].substr(0, at));
+      add_absolute_words(failure.paths, lines[i]);
+      auto described = lowered;
+      // A cause below its effect: the path stands a few lines above.
+      if (failure.paths.empty() || lines[i].starts_with(' '))
+        for (std::size_t back = 1; back <= 3 && back <= i; ++back) {
+          add_quoted(failure.paths, lines[i - back]);
+          add_absolute_words(failure.paths, lines[i - back]);
+          described += lower(lines[i - back]);
+        }
+      failure.about_writing =
+          std::any_of(writing_words.begin(), writing_words.end(),
+                      [&](std::string_view word) { return contains(described, word); });
+      failures.push_back(std::move(failure));
+      break;
+    }
+  }
+  return failures;
+}
+
+std::vector<reported_network_failure> find_network_failures(std::string_view text,
+                                                            const std::vector<std::string>& argv) {
+  std::vector<reported_network_failure> failures;
+  const auto lines = last_lines(text);
+  for (std::size_t i = lines.size(); i-- > 0 && failures.size() < max_failures;) {
+    const auto lowered = lower(lines[i]);
+    for (auto words : host_follows) {
+      const auto at = lowered.find(words);
+      if (at == std::string::npos || stands_in(argv, words)) continue;
+      auto rest = lines[i].substr(at + words.size());
+      const auto first = rest.find_first_not_of(" '\"`\xe2\x80\x98");
+      rest.remove_prefix(std::min(first, rest.size()));
+      const auto host = rest.substr(0, rest.find_first_of(" '\"`:;,()\xe2/"));
+      failures.push_back({lower(host)});
+      break;
+    }
+    if (!failures.empty() && !failures.back().host.empty()) continue;
+    if (std::any_of(network_words.begin(), network_words.end(), [&](std::string_view words) {
+          return contains(lowered, words) && !stands_in(argv, words);
+        }))
+      failures.push_back({});
+  }
+  std::stable_partition(failures.begin(), failures.end(),
+                        [](const reported_network_failure& f) { return !f.host.empty(); });
+  return failures;
+}
+
+std::string host_in_argv(const std::vector<std::string>& argv) {
+  constexpr std::string_view ends = " \t\n'\"`/:?#)|;&<>";
+  for (const auto& word : argv) {
+    if (const auto scheme = word.find("://"); scheme != std::string::npos) {
+      auto host = word.substr(scheme + 3);
+      host = host.substr(0, host.find_first_of(" \t\n'\"`/?#)|;&<>"));
+      if (const auto user = host.rfind('@'); user != std::string::npos)
+        host = host.substr(user + 1);
+      return lower(host);
+    }
+    const auto at = word.find('@');
+    if (at == std::string::npos || at == 0) continue;
+    const auto end = word.find_first_of(ends, at + 1);
+    if (end != std::string::npos && word[end] == ':')
+      return lower(word.substr(at + 1, end - at - 1));
+  }
+  return {};
+}
+
+} // namespace gatehouse::sandbox

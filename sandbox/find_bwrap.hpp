@@ -1,0 +1,28 @@
+#pragma once
+
+#include "protocol/result.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gatehouse::sandbox {
+
+/// A bubblewrap that may be trusted to build the boundary.
+struct bwrap_program {
+  std::string path; ///< canonical
+  bool setuid = false;
+};
+
+/// The first `bwrap` of the absolute folders in `path_variable`, then of the system's usual ones,
+/// that nobody but root can change: it and every folder above it belong to root and are not
+/// writable by others. One inside `writable_roots` (canonical paths a command may write) is passed
+/// over: a command must not choose the program that confines the next one.
+/// @return errc::boundary_unavailable that names what was passed over and how to install it
+result<bwrap_program> find_bwrap(std::string_view path_variable,
+                                 std::span<const std::string> writable_roots);
+
+/// True when `path` equals `root` or lies below it; both absolute and lexically normal.
+bool is_at_or_below(std::string_view path, std::string_view root) noexcept;
+
+} // namespace gatehouse::sandbox

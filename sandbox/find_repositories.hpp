@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sandbox/host_paths.hpp"
+
+#include <set>
+#include <string>
+
+namespace gatehouse::sandbox {
+
+/// Adds what git would execute or obey in `folder`, beyond the name `.git` itself: the git folder
+/// that a pointer file names (worktree, submodule), also when it is missing, with its common
+/// folder; the hooks folder that the configuration names; config and hooks of a bare repository.
+/// `root`: the writable root the facts hold for. Both canonical.
+void find_git_parts(host_facts& facts, const std::string& root, const std::string& folder);
+
+/// Looks for repositories below `roots`, breadth first, links not followed, within the limits; says
+/// in facts.warnings when it did not come to the end.
+void find_nested_repositories(host_facts& facts, const std::set<std::string>& roots,
+                              const walk_limits& limits);
+
+} // namespace gatehouse::sandbox

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+
+/// What the outer stage and `gatehouse-sandbox-init` say to each other. Plain old data only: the
+/// inner stage has libc and nothing else. Both programs come from one build, so nothing here is
+/// versioned beyond a magic number that catches a mixed installation.
+namespace gatehouse::sandbox::init {
+
+inline constexpr std::uint32_t spec_magic = 0x67683031;
+
+enum spec_flag : std::uint32_t {
+  /// We are the payload of bubblewrap: check capabilities, apply Landlock and the filters. Without
+  /// it (disabled and external profiles) the program only supervises: it becomes a subreaper, so
+  /// that the whole tree can be ended.
+  confine = 1,
+  /// Creating system calls are put to the supervisor, because the plan guards missing names.
+  guard_creation = 2,
+  /// Standard input is the controlling terminal of a session that is all ours: the command becomes
+  /// its foreground process group.
+  own_terminal = 4,
+};
+
+/// Which prepared filter to load (sandbox/seccomp_filter.hpp).
+enum network_kind : std::uint32_t { full = 0, isolated = 1, proxy_only = 2 };
+
+/// Head of the specification, which stands in a sealed memory file. It is followed by
+/// `argument_count` + `environment_count` + `write_path_count` NUL-terminated strings.
+struct spec_header {
+  std::uint32_t magic;
+  std::uint32_t flags;
+  std::uint32_t network;
+  /// Descriptor of the command's standard error. Until the command starts, descriptor 2 leads to
+  /// the outer stage, so that bubblewrap's own complaints do not mix with the command's words.
+  std::int32_t stderr_fd;
+  std::uint32_t argument_count;
+  std::uint32_t environment_count;
+  std::uint32_t write_path_count;
+};
+
+enum message_kind : std::uint32_t {
+  // from init
+  listener = 1,        ///< carries the notification descriptor; value unused
+  started = 2,         ///< the command has been executed; value: its pid inside the namespace
+  exec_failed = 3,     ///< value: errno; nothing ran
+  exited = 4,          ///< value: exit code of the command
+  signalled = 5,       ///< value: signal that ended the command
+  boundary_failed = 6, ///< value: errno; stage says what could not be applied; nothing ran
+  // to init
+  forward_signal = 16, ///< value: signal for the command's process group
+};
+
+/// What failed in `boundary_failed`.
+enum class stage : std::uint32_t {
+  none,
+  spec,
+  capabilities,
+  no_new_privileges,
+  filter,
+  landlock,
+  process,
+};
+
+/// One datagram on the control socket (SOCK_SEQPACKET).
+struct message {
+  std::uint32_t kind;
+  std::int32_t value;
+  std::uint32_t stage;
+};
+
+} // namespace gatehouse::sandbox::init

@@ -1,0 +1,318 @@
+#include "sandbox/inner_stage.hpp"
+
+#include "sandbox/bwrap_failure.hpp"
+#include "sandbox/init_protocol.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+
+namespace gatehouse::sandbox {
+namespace {
+
+constexpr int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+
+error system_failure(const std::string& what) {
+  return {errc::boundary_failed, what + ": " + std::strerror(errno), ""};
+}
+
+/// `bytes` in a memory file, sealed and rewound.
+result<file_descriptor> memory_file(const char* name, const std::string& bytes) {
+  file_descriptor file{memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  if (!file) return system_failure("cannot make a memory file");
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t size = write(file.get(), bytes.data() + done, bytes.size() - done);
+    if (size < 0) return system_failure("cannot fill a memory file");
+    done += static_cast<std::size_t>(size);
+  }
+  lseek(file.get(), 0, SEEK_SET);
+  fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+  return file;
+}
+
+/// NUL-terminated, one after the other.
+void append(std::string& bytes, std::span<const std::string> strings) {
+  for (const auto& one : strings)
+    bytes.append(one.c_str(), std::strlen(one.c_str()) + 1);
+}
+
+std::string spec_bytes(const inner_request& request, int stderr_fd) {
+  init::spec_header head{};
+  head.magic = init::spec_magic;
+  head.flags = (request.confine ? init::confine : 0u) |
+               (request.guard_creation ? init::guard_creation : 0u) |
+               (request.own_terminal ? init::own_terminal : 0u);
+  head.network = request.network == network_mode::full       ? init::full
+                 : request.network == network_mode::isolated ? init::isolated
+                                                             : init::proxy_only;
+  head.stderr_fd = stderr_fd;
+  head.argument_count = static_cast<std::uint32_t>(request.command.size());
+  head.environment_count = static_cast<std::uint32_t>(request.environment.size());
+  head.write_path_count = static_cast<std::uint32_t>(request.write_paths.size());
+  std::string bytes{reinterpret_cast<const char*>(&head), sizeof head};
+  append(bytes, request.command);
+  append(bytes, request.environment);
+  append(bytes, request.write_paths);
+  return bytes;
+}
+
+std::string stage_text(std::uint32_t stage) {
+  switch (static_cast<init::stage>(stage)) {
+  case init::stage::capabilities: return "capabilities are left over inside the boundary";
+  case init::stage::no_new_privileges: return "no_new_privs cannot be set";
+  case init::stage::filter: return "the supervised system call filter cannot be loaded";
+  case init::stage::landlock: return "Landlock refuses the rules";
+  case init::stage::process: return "no process can be started inside the boundary";
+  case init::stage::spec:
+  case init::stage::none: break;
+  }
+  return "gatehouse-sandbox and gatehouse-sandbox-init do not fit together";
+}
+
+/// The descriptors of one run.
+struct channels {
+  file_descriptor control, inner_control; ///< ours, the inner stage's
+  file_descriptor complaints, inner_complaints;
+  file_descriptor stderr_copy;
+  file_descriptor signals;
+  file_descriptor spec, init, arguments;
+};
+
+result<channels> open_channels(const std::string& init_path, const inner_request& request,
+                               const bwrap_call& bwrap) {
+  channels c;
+  c.init.reset(open(init_path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!c.init)
+    return error{errc::boundary_unavailable,
+                 init_path + " cannot be opened: " + std::strerror(errno),
+                 "install gatehouse-sandbox-init beside gatehouse-sandbox"};
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    return system_failure("cannot make a socket pair");
+  c.control.reset(pair[0]);
+  c.inner_control.reset(pair[1]);
+  if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) != 0) return system_failure("cannot make a pipe");
+  c.complaints.reset(pair[0]);
+  c.inner_complaints.reset(pair[1]);
+  c.stderr_copy.reset(fcntl(2, F_DUPFD_CLOEXEC, 3));
+  if (!c.stderr_copy) return system_failure("cannot duplicate standard error");
+
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int one : forwarded)
+    sigaddset(&set, one);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  c.signals.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!c.signals) return system_failure("cannot watch signals");
+
+  auto spec = memory_file("spec", spec_bytes(request, c.stderr_copy.get()));
+  if (!spec) return spec.error();
+  c.spec = *std::move(spec);
+  if (!bwrap.program.empty()) {
+    std::string bytes;
+    append(bytes, bwrap.arguments);
+    auto arguments = memory_file("arguments", bytes);
+    if (!arguments) return arguments.error();
+    c.arguments = *std::move(arguments);
+  }
+  return c;
+}
+
+/// Starts bubblewrap, or the inner stage itself. The environment is empty: nothing the command's
+/// environment holds (LD_PRELOAD, say) may act on the programs that build its boundary.
+result<pid_t> spawn(const channels& c, const bwrap_call& bwrap) {
+  const std::string payload = "/proc/self/fd/" + std::to_string(c.init.get());
+  const std::string control = std::to_string(c.inner_control.get());
+  const std::string spec = std::to_string(c.spec.get());
+  const std::string arguments = std::to_string(c.arguments.get());
+  std::vector<const char*> argv;
+  if (!bwrap.program.empty()) argv = {"bwrap", "--args", arguments.c_str(), "--"};
+  argv.insert(argv.end(), {payload.c_str(), control.c_str(), spec.c_str(), nullptr});
+  const char* environment[] = {nullptr};
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  // Duplicating a descriptor onto itself is how posix_spawn lets it be inherited.
+  for (const int fd :
+       {c.init.get(), c.inner_control.get(), c.spec.get(), c.stderr_copy.get(), c.arguments.get()})
+    if (fd >= 0) posix_spawn_file_actions_adddup2(&files, fd, fd);
+  for (const int fd : bwrap.inherited)
+    posix_spawn_file_actions_adddup2(&files, fd, fd);
+  posix_spawn_file_actions_adddup2(&files, c.inner_complaints.get(), 2);
+
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  // Signals for our group must reach the command through us only, once and in order.
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  pid_t pid = -1;
+  const char* program = bwrap.program.empty() ? payload.c_str() : bwrap.program.c_str();
+  errno = posix_spawn(&pid, program, &files, &attributes, const_cast<char**>(argv.data()),
+                      const_cast<char**>(environment));
+  const int failure = errno;
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  errno = failure;
+  if (failure != 0) return system_failure(std::string{"cannot start "} + program);
+  return pid;
+}
+
+/// What the inner stage has said so far.
+class conversation {
+public:
+  conversation(const channels& c, supervisor* watcher, event_report& report)
+      : channels_{c}, watcher_{watcher}, report_{report} {}
+
+  /// Reads what is there. False at the end of the conversation.
+  bool read();
+  void forward_signals();
+  /// The exit status, when the child has ended with `status`.
+  int conclude(int status, const std::string& program);
+
+private:
+  const channels& channels_;
+  supervisor* watcher_;
+  event_report& report_;
+  std::optional<init::message> last_;
+};
+
+bool conversation::read() {
+  for (;;) {
+    init::message m{};
+    iovec data{&m, sizeof m};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))];
+    msghdr header{};
+    header.msg_iov = &data;
+    header.msg_iovlen = 1;
+    header.msg_control = space;
+    header.msg_controllen = sizeof space;
+    const ssize_t size = recvmsg(channels_.control.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+    if (size != sizeof m) return false;
+    if (m.kind == init::listener) {
+      const cmsghdr* part = CMSG_FIRSTHDR(&header);
+      if (!part || part->cmsg_type != SCM_RIGHTS) continue;
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+      if (watcher_)
+        watcher_->adopt(fd);
+      else
+        close(fd);
+    } else if (m.kind == init::started) {
+      report_.send({});
+    } else {
+      last_ = m;
+    }
+  }
+}
+
+void conversation::forward_signals() {
+  signalfd_siginfo info{};
+  while (::read(channels_.signals.get(), &info, sizeof info) == sizeof info) {
+    const init::message m{init::forward_signal, static_cast<std::int32_t>(info.ssi_signo), 0};
+    send(channels_.control.get(), &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+}
+
+int conversation::conclude(int status, const std::string& program) {
+  sandbox_event event;
+  if (!last_) {
+    char text[4096];
+    const ssize_t size = ::read(channels_.complaints.get(), text, sizeof text);
+    error why = explain_bwrap_failure({text, size > 0 ? static_cast<std::size_t>(size) : 0});
+    if (WIFSIGNALED(status) && size <= 0)
+      why = {errc::boundary_failed,
+             "the boundary was ended from outside by signal " + std::to_string(WTERMSIG(status)),
+             ""};
+    report_.boundary_failed(why);
+    return exit_no_boundary;
+  }
+  switch (last_->kind) {
+  case init::exited:
+    event.kind = sandbox_event_kind::exited;
+    event.exit_code = last_->value;
+    report_.send(event);
+    return last_->value;
+  case init::signalled:
+    event.kind = sandbox_event_kind::signalled;
+    event.signal = last_->value;
+    report_.send(event);
+    return 128 + last_->value;
+  case init::exec_failed: {
+    const bool missing = last_->value == ENOENT || last_->value == ENOTDIR;
+    event.kind = sandbox_event_kind::exec_failed;
+    event.error_number = last_->value;
+    event.message = program + ": " + (missing ? "not found" : std::strerror(last_->value));
+    std::fprintf(stderr, "gatehouse-sandbox: %s\n", event.message.c_str());
+    report_.send(event);
+    return missing ? 127 : 126;
+  }
+  default:
+    report_.boundary_failed({errc::boundary_failed,
+                             stage_text(last_->stage) + ": " + std::strerror(last_->value),
+                             "run `gatehouse doctor` to see what this host can enforce"});
+    return exit_no_boundary;
+  }
+}
+
+} // namespace
+
+bool leads_terminal_session() noexcept {
+  return getsid(0) == getpid() && tcgetsid(0) == getpid();
+}
+
+int run_inner_stage(const std::string& init_path, const inner_request& request,
+                    const bwrap_call& bwrap, supervisor* watcher, event_report& report) {
+  auto opened = open_channels(init_path, request, bwrap);
+  if (!opened) {
+    report.boundary_failed(opened.error());
+    return exit_no_boundary;
+  }
+  channels c = *std::move(opened);
+  const auto child = spawn(c, bwrap);
+  if (!child) {
+    report.boundary_failed(child.error());
+    return exit_no_boundary;
+  }
+  c.inner_control.reset();
+  c.inner_complaints.reset();
+  const file_descriptor ended{static_cast<int>(syscall(SYS_pidfd_open, *child, 0))};
+
+  conversation talk{c, watcher, report};
+  bool talking = true;
+  for (;;) {
+    pollfd watched[] = {{ended.get(), POLLIN, 0},
+                        {talking ? c.control.get() : -1, POLLIN, 0},
+                        {c.signals.get(), POLLIN, 0},
+                        {watcher ? watcher->listener() : -1, POLLIN, 0}};
+    if (poll(watched, std::size(watched), -1) < 0) continue;
+    if (watched[2].revents) talk.forward_signals();
+    if (watched[1].revents) talking = talk.read();
+    if (watched[3].revents) watcher->serve();
+    if (watched[0].revents) break;
+  }
+  // What was said last may still lie in the socket.
+  if (talking) talk.read();
+  int status = 0;
+  waitpid(*child, &status, 0);
+  return talk.conclude(status, request.command.front());
+}
+
+} // namespace gatehouse::sandbox

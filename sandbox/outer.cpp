@@ -1,0 +1,167 @@
+#include "sandbox/outer.hpp"
+
+#include "policy/access.hpp"
+#include "protocol/profile_json.hpp"
+#include "sandbox/bwrap_argv.hpp"
+#include "sandbox/choose_backend.hpp"
+#include "sandbox/command_environment.hpp"
+#include "sandbox/event_report.hpp"
+#include "sandbox/find_bwrap.hpp"
+#include "sandbox/host_paths.hpp"
+#include "sandbox/inner_stage.hpp"
+#include "sandbox/plan.hpp"
+#include "sandbox/supervisor.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+namespace gatehouse::sandbox {
+namespace {
+
+/// Standard streams exist and lead to nothing that shows the host's tree; nothing else is
+/// inherited by any child unless it is meant to be.
+result<void> prepare_descriptors() {
+  for (int fd = 0; fd < 3; ++fd) {
+    struct stat st {};
+    if (fstat(fd, &st) != 0) {
+      if (open("/dev/null", O_RDWR) != fd)
+        return error{errc::boundary_failed, "/dev/null cannot be opened", ""};
+    } else if (S_ISDIR(st.st_mode)) {
+      return error{errc::invalid_request,
+                   "descriptor " + std::to_string(fd) +
+                       " is a folder, which would lead the command around its boundary",
+                   "redirect it to a file, a pipe or /dev/null"};
+    }
+  }
+  if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
+    return error{errc::boundary_unavailable, std::string{"close_range: "} + std::strerror(errno),
+                 "Gatehouse needs Linux 5.14 or newer"};
+  return {};
+}
+
+policy::access_context context_of(const outer_options& options) {
+  policy::access_context context;
+  context.cwd = options.policy_cwd;
+  context.project_roots = options.workspace_roots;
+  context.tmpdir = options.tmpdir;
+  struct stat st {};
+  context.slash_tmp_is_directory = stat("/tmp", &st) == 0 && S_ISDIR(st.st_mode);
+  context.protected_names = policy::default_protected_names();
+  context.protected_names.insert(context.protected_names.end(), options.protected_names.begin(),
+                                 options.protected_names.end());
+  context.protected_paths = options.protected_paths;
+  return context;
+}
+
+/// Every denied file needs an empty descriptor of its own, and bubblewrap closes it.
+result<std::vector<file_descriptor>> open_empty_files(std::size_t count) {
+  std::vector<file_descriptor> files;
+  files.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    files.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!files.back())
+      return error{errc::boundary_failed,
+                   "the profile denies " + std::to_string(count) +
+                       " files here, which is more than this process may open",
+                   "deny folders instead of many files, or raise the limit of open files "
+                   "(ulimit -n)"};
+  }
+  return files;
+}
+
+std::string canonical(const std::string& path) {
+  char buffer[PATH_MAX];
+  return realpath(path.c_str(), buffer) ? std::string{buffer} : path;
+}
+
+int run_confined(const outer_options& options, const permission_profile& profile,
+                 const std::string& init_path, std::span<const char* const> environment,
+                 event_report& report) {
+  const auto fail = [&](const error& why) {
+    report.boundary_failed(why);
+    return exit_no_boundary;
+  };
+  const auto context = context_of(options);
+  const auto facts = gather_host_facts(profile, context);
+  const auto plan = make_mount_plan(profile, context, facts);
+  if (!plan) return fail(plan.error());
+  for (const auto& warning : plan->warnings)
+    std::fprintf(stderr, "gatehouse-sandbox: warning: %s\n", warning.c_str());
+
+  const char* path_variable = std::getenv("PATH");
+  const auto bwrap = find_bwrap(path_variable ? path_variable : "", plan->write_paths);
+  if (!bwrap) return fail(bwrap.error());
+  const auto empty_files = open_empty_files(denied_file_count(*plan));
+  if (!empty_files) return fail(empty_files.error());
+
+  inner_request request;
+  request.network = choose_network(profile, options.proxy_network);
+  request.guard_creation = !plan->guards.empty();
+  request.own_terminal = leads_terminal_session();
+  request.command = options.command;
+  request.environment = confined_environment(environment, request.network);
+  request.write_paths = plan->write_paths;
+
+  bwrap_options view;
+  view.network = request.network;
+  view.new_session = !request.own_terminal;
+  view.chdir = canonical(options.command_cwd);
+  for (const auto& file : *empty_files)
+    view.empty_fds.push_back(file.get());
+
+  supervisor watcher{{request.network, request.own_terminal, plan->guards, plan->write_paths,
+                      [&report](const sandbox_event& event) { report.send(event); }}};
+  return run_inner_stage(init_path, request, {bwrap->path, bwrap_argv(*plan, view), view.empty_fds},
+                         &watcher, report);
+}
+
+/// Disabled and external profiles: no boundary of ours (§60), but the same supervision, so that the
+/// whole tree ends with the command (§99a).
+int run_supervised(const outer_options& options, const std::string& init_path,
+                   std::span<const char* const> environment, event_report& report) {
+  if (chdir(options.command_cwd.c_str()) != 0) {
+    report.boundary_failed({errc::not_found,
+                            "cannot enter " + options.command_cwd + ": " + std::strerror(errno),
+                            "choose an existing folder as --command-cwd"});
+    return exit_no_boundary;
+  }
+  inner_request request;
+  request.confine = false;
+  request.network = network_mode::full;
+  request.own_terminal = leads_terminal_session();
+  request.command = options.command;
+  request.environment.assign(environment.begin(), environment.end());
+  return run_inner_stage(init_path, request, {}, nullptr, report);
+}
+
+} // namespace
+
+int run_outer(const outer_options& options, const std::string& init_path,
+              std::span<const char* const> environment) {
+  signal(SIGPIPE, SIG_IGN);
+  const auto prepared = prepare_descriptors();
+  event_report report{options.report_fd};
+  if (!prepared) {
+    report.boundary_failed(prepared.error());
+    return prepared.error().code == errc::invalid_request ? exit_wrong_usage : exit_no_boundary;
+  }
+  const auto profile = decode_profile(options.profile_json);
+  if (!profile) {
+    report.boundary_failed(profile.error());
+    return exit_wrong_usage;
+  }
+  if (profile->kind != profile_kind::managed)
+    return run_supervised(options, init_path, environment, report);
+  return run_confined(options, *profile, init_path, environment, report);
+}
+
+} // namespace gatehouse::sandbox

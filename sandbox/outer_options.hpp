@@ -1,0 +1,35 @@
+#pragma once
+
+#include "protocol/result.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse::sandbox {
+
+/// The command line of `gatehouse-sandbox` (§76).
+struct outer_options {
+  std::string policy_cwd;   ///< absolute: base of the profile's symbolic paths
+  std::string command_cwd;  ///< absolute: where the command starts; defaults to `policy_cwd`
+  std::string profile_json; ///< a permission profile, not yet parsed
+  std::vector<std::string> workspace_roots; ///< absolute; defaults to `policy_cwd`
+  std::string tmpdir;                       ///< meaning of `:tmpdir`; empty: nothing
+  std::vector<std::string> protected_names; ///< beside the default ones (§D14)
+  std::vector<std::string> protected_paths; ///< absolute; this program's own state, say (§63)
+  bool proxy_network = false;               ///< only the managed proxy can be reached (§80)
+  int report_fd = -1;                       ///< JSON lines go here (sandbox/launch.hpp); -1: none
+  std::vector<std::string> command;         ///< program and arguments, at least one
+};
+
+/// Usage text for people.
+std::string_view outer_usage() noexcept;
+
+/// Reads `arguments` (without the program's name). `environment_tmpdir` is $TMPDIR, used unless
+/// `--tmpdir` is given. Strict: an unknown or repeated option is an error.
+/// @return errc::invalid_request that names the option
+result<outer_options> parse_outer_options(std::span<const char* const> arguments,
+                                          std::string_view environment_tmpdir);
+
+} // namespace gatehouse::sandbox

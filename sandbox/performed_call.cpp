@@ -1,0 +1,195 @@
+#include "sandbox/performed_call.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <linux/stat.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+namespace gatehouse::sandbox {
+namespace {
+
+/// Takes the effective capabilities of this thread away for as long as it lives.
+class without_capabilities {
+public:
+  without_capabilities() {
+    held_ = syscall(SYS_capget, &head_, before_) == 0;
+    if (!held_) return;
+    __user_cap_data_struct none[2];
+    std::memcpy(none, before_, sizeof none);
+    for (auto& part : none)
+      part.effective = 0;
+    held_ = syscall(SYS_capset, &head_, none) == 0;
+  }
+  ~without_capabilities() {
+    const int kept = errno;
+    if (held_) syscall(SYS_capset, &head_, before_);
+    errno = kept;
+  }
+  without_capabilities(const without_capabilities&) = delete;
+  without_capabilities& operator=(const without_capabilities&) = delete;
+  explicit operator bool() const noexcept { return held_; }
+
+private:
+  __user_cap_header_struct head_{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct before_[2] = {};
+  bool held_ = false;
+};
+
+template <class F>
+answer perform(F call) {
+  const without_capabilities guard;
+  if (!guard) return answer::failure(EPERM);
+  return call() == 0 ? answer{} : answer::failure(errno);
+}
+
+std::string own_path(const file_descriptor& fd) {
+  return "/proc/self/fd/" + std::to_string(fd.get());
+}
+
+bool is_mount_point(const place& at) {
+  struct statx info {};
+  return at.exists() && statx(at.object.get(), "", AT_EMPTY_PATH, 0, &info) == 0 &&
+         (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+/// The name with its slashes, which change what the kernel accepts.
+std::string spelled(const place& at) {
+  return at.trailing_slash ? at.name + "/" : at.name;
+}
+
+answer open_with(const std::string& path, int flags) {
+  const without_capabilities guard;
+  if (!guard) return answer::failure(EPERM);
+  answer a;
+  a.opened.reset(open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY));
+  if (!a.opened) return answer::failure(errno);
+  a.close_on_exec = (flags & O_CLOEXEC) != 0;
+  return a;
+}
+
+} // namespace
+
+answer open_existing(const place& at, int flags, bool may_write, bool own_terminal) {
+  if ((flags & O_EXCL) != 0) return answer::failure(EEXIST);
+  if (S_ISDIR(at.object_mode)) return answer::failure(EISDIR);
+  if (S_ISLNK(at.object_mode)) return answer::failure(ELOOP);
+  if ((flags & O_DIRECTORY) != 0 || at.trailing_slash) return answer::failure(ENOTDIR);
+  const bool controlling_terminal = S_ISCHR(at.object_mode) && at.object_rdev == makedev(5, 0);
+  // Opened here it would be our terminal, not the command's.
+  if (controlling_terminal && !own_terminal) return answer::failure(ENXIO);
+  if (!may_write) return answer::failure(refusal_of(at));
+  const int kept = flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (S_ISFIFO(at.object_mode) && (flags & O_NONBLOCK) == 0) {
+    answer a;
+    auto fifo = std::make_shared<file_descriptor>(fcntl(at.object.get(), F_DUPFD_CLOEXEC, 3));
+    a.later = [fifo, kept] { return open_with(own_path(*fifo), kept); };
+    return a;
+  }
+  return open_with(own_path(at.object), kept);
+}
+
+answer open_new(const place& at, int flags, mode_t mode) {
+  const without_capabilities guard;
+  if (!guard) return answer::failure(EPERM);
+  answer a;
+  a.opened.reset(openat(at.folder.get(), at.name.c_str(),
+                        flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, mode));
+  if (!a.opened) return answer::failure(errno);
+  a.close_on_exec = (flags & O_CLOEXEC) != 0;
+  return a;
+}
+
+answer make_folder(const place& at, mode_t mode) {
+  return perform([&] { return mkdirat(at.folder.get(), at.name.c_str(), mode); });
+}
+
+answer make_node(const place& at, mode_t mode, dev_t device) {
+  return perform([&] { return mknodat(at.folder.get(), at.name.c_str(), mode, device); });
+}
+
+answer make_link_text(const place& at, const std::string& text) {
+  return perform([&] { return symlinkat(text.c_str(), at.folder.get(), at.name.c_str()); });
+}
+
+answer make_hard_link(const place& from, const place& to) {
+  if (to.exists()) return answer::failure(EEXIST);
+  return perform([&] {
+    // Through the pinned object, so that what was looked at is what gets the name.
+    return linkat(AT_FDCWD, own_path(from.object).c_str(), to.folder.get(), to.name.c_str(),
+                  S_ISLNK(from.object_mode) ? 0 : AT_SYMLINK_FOLLOW);
+  });
+}
+
+answer rename_entry(const place& from, const place& to, unsigned flags) {
+  if (from.name == "." || to.name == "." || is_mount_point(from) || is_mount_point(to))
+    return answer::failure(EBUSY);
+  return perform([&] {
+    return syscall(SYS_renameat2, from.folder.get(), spelled(from).c_str(), to.folder.get(),
+                   spelled(to).c_str(), flags);
+  });
+}
+
+answer remove_entry(const place& at, int flags) {
+  if (at.name == ".") return answer::failure((flags & AT_REMOVEDIR) != 0 ? EINVAL : EISDIR);
+  if (is_mount_point(at)) return answer::failure(EBUSY);
+  return perform([&] { return unlinkat(at.folder.get(), spelled(at).c_str(), flags); });
+}
+
+bool is_own_stream(const place& at) {
+  struct stat wanted {};
+  if (fstat(at.object.get(), &wanted) != 0) return false;
+  // A named pipe that a path leads to is a file like any other; one without a name is the caller's
+  // own.
+  if (S_ISFIFO(wanted.st_mode)) return at.folder_path.starts_with("/proc/");
+  for (int fd = 0; fd < 3; ++fd) {
+    struct stat own {};
+    const int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(fd, &own) == 0 &&
+        own.st_dev == wanted.st_dev && own.st_ino == wanted.st_ino)
+      return true;
+  }
+  return false;
+}
+
+int refusal_of(const place& at) {
+  struct statvfs mount {};
+  const int fd = at.exists() ? at.object.get() : at.folder.get();
+  return fstatvfs(fd, &mount) == 0 && (mount.f_flag & ST_RDONLY) != 0 ? EROFS : EACCES;
+}
+
+void deliver(int listener, std::uint64_t id, answer what) {
+  if (what.later) {
+    // The listener may be closed meanwhile: the thread has a copy of its own.
+    std::thread{[id, copy = std::make_shared<file_descriptor>(fcntl(listener, F_DUPFD_CLOEXEC, 3)),
+                 open = std::move(what.later)] {
+      deliver(copy->get(), id, open());
+    }}.detach();
+    return;
+  }
+  if (what.opened) {
+    seccomp_notif_addfd handed{};
+    handed.id = id;
+    handed.flags = SECCOMP_ADDFD_FLAG_SEND;
+    handed.srcfd = static_cast<std::uint32_t>(what.opened.get());
+    handed.newfd_flags = what.close_on_exec ? O_CLOEXEC : 0;
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &handed) >= 0) return;
+    what.error = errno == ENOENT ? EINTR : errno;
+  }
+  seccomp_notif_resp response{};
+  response.id = id;
+  response.error = -what.error;
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+} // namespace gatehouse::sandbox

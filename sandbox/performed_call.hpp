@@ -1,0 +1,52 @@
+#pragma once
+
+#include "sandbox/caller.hpp"
+
+#include <cstdint>
+#include <functional>
+
+#include <sys/types.h>
+
+namespace gatehouse::sandbox {
+
+/// What a supervised call answers.
+struct answer {
+  int error = 0; ///< errno; 0: success
+  /// A descriptor to hand to the caller as the call's value.
+  file_descriptor opened;
+  bool close_on_exec = false;
+  /// Opening may wait for somebody (a named pipe): do it on a thread of its own.
+  std::function<answer()> later;
+
+  static answer failure(int code) {
+    answer a;
+    a.error = code;
+    return a;
+  }
+};
+
+// Each performs one call on pinned places (sandbox/caller.hpp), in the caller's view of the file
+// system and with no effective capability. Mount points are left alone: the kernel protects them
+// only from inside the namespace they are in.
+
+/// Opens what stands at `at`. `may_write`: the second wall lets the caller change it.
+answer open_existing(const place& at, int flags, bool may_write, bool own_terminal);
+answer open_new(const place& at, int flags, mode_t mode);
+answer make_folder(const place& at, mode_t mode);
+answer make_node(const place& at, mode_t mode, dev_t device);
+answer make_link_text(const place& at, const std::string& text);
+answer make_hard_link(const place& from, const place& to);
+answer rename_entry(const place& from, const place& to, unsigned flags);
+answer remove_entry(const place& at, int flags);
+
+/// True for a pipe, or a file or terminal that is open for writing as a standard stream of this
+/// process: such a stream may be reopened through /dev/stdout.
+bool is_own_stream(const place& at);
+
+/// EROFS on a read-only mount, else EACCES: what the caller would have been told by the kernel.
+int refusal_of(const place& at);
+
+/// Sends the answer for notification `id`. An answer nobody waits for any more is dropped.
+void deliver(int listener, std::uint64_t id, answer what);
+
+} // namespace gatehouse::sandbox

@@ -1,0 +1,238 @@
+#include "sandbox/seccomp_filter.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <initializer_list>
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace gatehouse::sandbox {
+namespace {
+
+/// A named system call; `number` is used where libseccomp is older than the call.
+struct call {
+  const char* name;
+  int number = -1;
+};
+
+constexpr call always_refused[] = {
+    // other processes
+    {"ptrace"},
+    {"process_vm_readv"},
+    {"process_vm_writev"},
+    {"pidfd_getfd"},
+    {"kcmp"},
+    // submission rings do their work outside every filter
+    {"io_uring_setup"},
+    {"io_uring_enter"},
+    {"io_uring_register"},
+    // kernel keyrings are not namespaced
+    {"add_key"},
+    {"request_key"},
+    {"keyctl"},
+    // mounts and namespaces
+    {"mount"},
+    {"umount2"},
+    {"pivot_root"},
+    {"chroot"},
+    {"fsopen"},
+    {"fsconfig"},
+    {"fsmount"},
+    {"fspick"},
+    {"open_tree"},
+    {"open_tree_attr", 467},
+    {"move_mount"},
+    {"mount_setattr", 442},
+    {"setns"},
+    // paths that go around the mounts
+    {"open_by_handle_at"},
+    // kernel attack surface that commands of an agent have no use for
+    {"userfaultfd"},
+    {"perf_event_open"},
+    {"bpf"},
+    {"fanotify_init"},
+    {"fanotify_mark"},
+    {"lookup_dcookie"},
+    {"kexec_load"},
+    {"kexec_file_load"},
+    {"init_module"},
+    {"finit_module"},
+    {"delete_module"},
+    {"swapon"},
+    {"swapoff"},
+    {"reboot"},
+    {"acct"},
+    {"quotactl"},
+    {"quotactl_fd", 443},
+    {"vhangup"},
+    {"iopl"},
+    {"ioperm"},
+    {"settimeofday"},
+    {"clock_settime"},
+    {"_sysctl"},
+    {"uselib"},
+    {"nfsservctl"},
+};
+
+/// Calls that make, rename or remove a name.
+constexpr call creating[] = {
+    {"creat"},   {"mkdir"},    {"mkdirat"},  {"mknod"},     {"mknodat"},
+    {"rename"},  {"renameat"}, {"link"},     {"renameat2"}, {"linkat"},
+    {"symlink"}, {"unlink"},   {"unlinkat"}, {"rmdir"},     {"symlinkat"},
+};
+
+constexpr std::array<std::uint64_t, 8> namespace_flags = {
+    CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+    CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */};
+
+constexpr std::uint64_t low_word = 0xffffffff;
+constexpr std::uint64_t last_family = 63;
+
+/// Adds each rule to a description, to a filter, or to both.
+class rule_sink {
+public:
+  rule_sink(std::vector<filter_rule>* text, scmp_filter_ctx filter)
+      : text_{text}, filter_{filter} {}
+
+  void add(const call& c, filter_answer answer, std::string condition = "always",
+           std::initializer_list<scmp_arg_cmp> comparisons = {}) {
+    int number = seccomp_syscall_resolve_name(c.name);
+    if (number == __NR_SCMP_ERROR) number = c.number;
+    // A call that this architecture does not have cannot be made.
+    if (number < 0) return;
+    if (text_) text_->push_back({c.name, answer, std::move(condition)});
+    if (!filter_) return;
+    const std::uint32_t action = answer == filter_answer::refuse        ? SCMP_ACT_ERRNO(EPERM)
+                                 : answer == filter_answer::unsupported ? SCMP_ACT_ERRNO(ENOSYS)
+                                                                        : SCMP_ACT_NOTIFY;
+    failed_ |=
+        seccomp_rule_add_array(filter_, action, number, static_cast<unsigned>(comparisons.size()),
+                               comparisons.begin()) != 0;
+  }
+  bool failed() const { return failed_; }
+
+private:
+  std::vector<filter_rule>* text_;
+  scmp_filter_ctx filter_;
+  bool failed_ = false;
+};
+
+scmp_arg_cmp equals(unsigned argument, std::uint64_t value) {
+  return {argument, SCMP_CMP_EQ, value, 0};
+}
+scmp_arg_cmp greater(unsigned argument, std::uint64_t value) {
+  return {argument, SCMP_CMP_GT, value, 0};
+}
+scmp_arg_cmp masked(unsigned argument, std::uint64_t mask, std::uint64_t value) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
+/// Only the listed families pass; with AF_UNIX only streams, because datagrams carry an address of
+/// their own past `connect` (BR-055).
+void limit_families(rule_sink& sink, const call& c, filter_answer answer,
+                    std::initializer_list<std::uint64_t> allowed) {
+  for (std::uint64_t family = 0; family <= last_family; ++family) {
+    bool listed = false;
+    for (const auto one : allowed)
+      listed |= one == family;
+    if (!listed) sink.add(c, answer, "family " + std::to_string(family), {equals(0, family)});
+  }
+  sink.add(c, answer, "family above 63", {greater(0, last_family)});
+  bool unix_allowed = false;
+  for (const auto one : allowed)
+    unix_allowed |= one == AF_UNIX;
+  if (!unix_allowed) return;
+  const std::string condition = "AF_UNIX other than SOCK_STREAM";
+  // SOCK_STREAM is 1 in the low four bits of the type; the rest are flags.
+  for (const std::uint64_t bit : {2u, 4u, 8u})
+    sink.add(c, filter_answer::refuse, condition, {equals(0, AF_UNIX), masked(1, bit, bit)});
+  sink.add(c, filter_answer::refuse, condition, {equals(0, AF_UNIX), masked(1, 1, 0)});
+}
+
+void network_rules(rule_sink& sink, init::network_kind network) {
+  constexpr call socket_call{"socket"};
+  if (network == init::isolated) {
+    limit_families(sink, socket_call, filter_answer::supervise, {AF_UNIX});
+    // A path leads to sockets of the host through any view (BR-054).
+    sink.add({"connect"}, filter_answer::refuse);
+    sink.add({"bind"}, filter_answer::refuse);
+  } else if (network == init::proxy_only) {
+    limit_families(sink, socket_call, filter_answer::supervise, {AF_INET, AF_INET6});
+  } else {
+    limit_families(sink, socket_call, filter_answer::refuse,
+                   {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
+    // Routing questions only (getifaddrs); the other protocols reach kernel subsystems.
+    sink.add(socket_call, filter_answer::refuse, "AF_NETLINK other than NETLINK_ROUTE",
+             {equals(0, AF_NETLINK), greater(2, 0)});
+  }
+  limit_families(sink, {"socketpair"}, filter_answer::refuse, {AF_UNIX});
+}
+
+void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation) {
+  for (const call& c : always_refused)
+    sink.add(c, filter_answer::refuse);
+
+  // Its flags stand in memory, out of a filter's reach.
+  sink.add({"clone3"}, filter_answer::unsupported);
+  for (const std::uint64_t flag : namespace_flags) {
+    const std::string condition = "a new namespace";
+    sink.add({"unshare"}, filter_answer::refuse, condition, {masked(0, flag, flag)});
+    // In clone the bits of CLONE_NEWTIME belong to the exit signal.
+    if (flag != 0x80)
+      sink.add({"clone"}, filter_answer::refuse, condition, {masked(0, flag, flag)});
+  }
+  // The kernel looks at 32 bits of the request only, so the filter does the same (BR-049).
+  for (const std::uint64_t request : {std::uint64_t{TIOCSTI}, std::uint64_t{TIOCLINUX}})
+    sink.add({"ioctl"}, filter_answer::refuse, "typing into a terminal",
+             {masked(1, low_word, request)});
+
+  network_rules(sink, network);
+
+  if (guard_creation) {
+    sink.add({"open"}, filter_answer::supervise, "with O_CREAT", {masked(1, O_CREAT, O_CREAT)});
+    sink.add({"openat"}, filter_answer::supervise, "with O_CREAT", {masked(2, O_CREAT, O_CREAT)});
+    sink.add({"openat2"}, filter_answer::unsupported);
+    for (const call& c : creating)
+      sink.add(c, filter_answer::supervise);
+  }
+}
+
+} // namespace
+
+std::vector<filter_rule> describe_filter(init::network_kind network, bool guard_creation) {
+  std::vector<filter_rule> text;
+  rule_sink sink{&text, nullptr};
+  add_rules(sink, network, guard_creation);
+  return text;
+}
+
+std::vector<sock_filter> build_filter(init::network_kind network, bool guard_creation) {
+  std::vector<sock_filter> program;
+  scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+  if (!filter) return program;
+  bool failed = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) != 0 ||
+                seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2) != 0;
+  rule_sink sink{nullptr, filter};
+  add_rules(sink, network, guard_creation);
+  failed = failed || sink.failed();
+
+  const int file = memfd_create("filter", MFD_CLOEXEC);
+  if (!failed && file >= 0 && seccomp_export_bpf(filter, file) == 0) {
+    const off_t size = lseek(file, 0, SEEK_END);
+    program.resize(static_cast<std::size_t>(size) / sizeof(sock_filter));
+    if (pread(file, program.data(), static_cast<std::size_t>(size), 0) != size) program.clear();
+  }
+  if (file >= 0) close(file);
+  seccomp_release(filter);
+  return program;
+}
+
+} // namespace gatehouse::sandbox

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "sandbox/init_protocol.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sock_filter;
+
+namespace gatehouse::sandbox {
+
+/// What a filter answers. Everything not listed is allowed; a foreign architecture (also x32)
+/// kills the process (§81, §82).
+enum class filter_answer {
+  refuse,      ///< EPERM
+  unsupported, ///< ENOSYS, so that the C library falls back to an older call
+  supervise,   ///< the supervisor decides, and performs it where a race would matter
+};
+
+/// One line of a filter as people read it, for documentation and tests.
+struct filter_rule {
+  std::string call;
+  filter_answer answer = filter_answer::refuse;
+  std::string condition; ///< "always", or which argument values are meant
+};
+
+/// The rules of the filter for a kind of network; `guard_creation` adds the calls that make,
+/// rename or remove names, which a plan with guards puts to the supervisor.
+std::vector<filter_rule> describe_filter(init::network_kind network, bool guard_creation);
+
+/// The same rules as a program for seccomp(2). Made at build time (seccomp_generate_main.cpp), so
+/// that nothing of libseccomp runs at a launch.
+/// @return empty when libseccomp refuses a rule, which is a bug: the build stops.
+std::vector<sock_filter> build_filter(init::network_kind network, bool guard_creation);
+
+} // namespace gatehouse::sandbox

@@ -1,0 +1,248 @@
+#include "sandbox/supervisor.hpp"
+
+#include "sandbox/caller.hpp"
+#include "sandbox/find_bwrap.hpp"
+#include "sandbox/performed_call.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+namespace gatehouse::sandbox {
+namespace {
+
+std::string family_name(std::uint64_t family) {
+  switch (family) {
+  case AF_INET: return "AF_INET";
+  case AF_INET6: return "AF_INET6";
+  case AF_UNIX: return "AF_UNIX";
+  case AF_NETLINK: return "AF_NETLINK";
+  case AF_PACKET: return "AF_PACKET";
+  case AF_VSOCK: return "AF_VSOCK";
+  default: return "address family " + std::to_string(family);
+  }
+}
+
+/// The registers of one call, brought to the form of its `at` variant.
+struct name_call {
+  enum class what { none, open, mkdir, mknod, symlink, link, rename, remove };
+  what kind = what::none;
+  const char* name = "";
+  int dirfd = AT_FDCWD;
+  std::uint64_t path = 0;
+  int other_dirfd = AT_FDCWD;   ///< rename, link: of the new name
+  std::uint64_t other_path = 0; ///< rename, link: the new name; symlink: the text
+  std::uint64_t flags = 0;
+  mode_t mode = 0;
+  dev_t device = 0;
+};
+
+name_call decode(const seccomp_data& data) {
+  using what = name_call::what;
+  const auto& a = data.args;
+  const auto fd = [&](unsigned i) { return static_cast<int>(a[i]); };
+  const auto mode = [&](unsigned i) { return static_cast<mode_t>(a[i]); };
+  name_call c;
+  switch (data.nr) {
+  case SYS_openat: return {what::open, "openat", fd(0), a[1], 0, 0, a[2], mode(3), 0};
+  case SYS_mkdirat: return {what::mkdir, "mkdirat", fd(0), a[1], 0, 0, 0, mode(2), 0};
+  case SYS_mknodat: return {what::mknod, "mknodat", fd(0), a[1], 0, 0, 0, mode(2), a[3]};
+  case SYS_symlinkat: return {what::symlink, "symlinkat", fd(1), a[2], 0, a[0], 0, 0, 0};
+  case SYS_linkat: return {what::link, "linkat", fd(0), a[1], fd(2), a[3], a[4], 0, 0};
+#ifdef SYS_renameat
+  case SYS_renameat: return {what::rename, "renameat", fd(0), a[1], fd(2), a[3], 0, 0, 0};
+#endif
+  case SYS_renameat2: return {what::rename, "renameat2", fd(0), a[1], fd(2), a[3], a[4], 0, 0};
+  case SYS_unlinkat: return {what::remove, "unlinkat", fd(0), a[1], 0, 0, a[2], 0, 0};
+#ifdef SYS_open
+  case SYS_open: return {what::open, "open", AT_FDCWD, a[0], 0, 0, a[1], mode(2), 0};
+  case SYS_creat:
+    return {what::open, "creat", AT_FDCWD, a[0], 0, 0, O_CREAT | O_WRONLY | O_TRUNC, mode(1), 0};
+  case SYS_mkdir: return {what::mkdir, "mkdir", AT_FDCWD, a[0], 0, 0, 0, mode(1), 0};
+  case SYS_mknod: return {what::mknod, "mknod", AT_FDCWD, a[0], 0, 0, 0, mode(1), a[2]};
+  case SYS_symlink: return {what::symlink, "symlink", AT_FDCWD, a[1], 0, a[0], 0, 0, 0};
+  case SYS_link: return {what::link, "link", AT_FDCWD, a[0], AT_FDCWD, a[1], 0, 0, 0};
+  case SYS_rename: return {what::rename, "rename", AT_FDCWD, a[0], AT_FDCWD, a[1], 0, 0, 0};
+  case SYS_unlink: return {what::remove, "unlink", AT_FDCWD, a[0], 0, 0, 0, 0, 0};
+  case SYS_rmdir: return {what::remove, "rmdir", AT_FDCWD, a[0], 0, 0, AT_REMOVEDIR, 0, 0};
+#endif
+  default: return c;
+  }
+}
+
+} // namespace
+
+struct supervisor::state {
+  setting how;
+  file_descriptor listener;
+
+  void blocked(const char* call, const std::string& path, const std::string& entry) {
+    sandbox_event event;
+    event.kind = sandbox_event_kind::blocked;
+    event.refusal = denial_kind::file_write;
+    event.call = call;
+    event.path = path;
+    event.entry = entry;
+    how.report(event);
+  }
+
+  /// errno to answer with when a guard forbids it, else 0.
+  int guarded(const name_call& call, const place& at, guarded_operation operation) {
+    const auto* guard = find_guard(how.guards, at.path(), operation);
+    if (!guard) return 0;
+    blocked(call.name, at.path(), guard->why);
+    return EACCES;
+  }
+
+  [[nodiscard]] bool may_change(const std::string& folder) const {
+    for (const auto& root : how.write_paths)
+      if (is_at_or_below(folder, root)) return true;
+    return false;
+  }
+
+  answer open_file(const caller& who, const name_call& call, const std::string& path);
+  answer make(const caller& who, const name_call& call, const std::string& path);
+  answer link_or_rename(const caller& who, const name_call& call, const std::string& path);
+  answer remove(const caller& who, const name_call& call, const std::string& path);
+  answer decide(const seccomp_notif& request);
+};
+
+answer supervisor::state::open_file(const caller& who, const name_call& call,
+                                    const std::string& path) {
+  const int flags = static_cast<int>(call.flags);
+  const bool follow = (flags & (O_NOFOLLOW | O_EXCL)) == 0;
+  const place at = who.locate(call.dirfd, path, follow);
+  if (at.error != 0) return answer::failure(at.error);
+  if (at.exists()) {
+    const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+    const bool reachable = may_change(at.folder_path) || is_own_stream(at);
+    return open_existing(at, flags, !writes || reachable, how.own_terminal);
+  }
+  if (at.trailing_slash) return answer::failure(EISDIR);
+  if (const int no = guarded(call, at, guarded_operation::create_file)) return answer::failure(no);
+  if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
+  return open_new(at, flags, call.mode & ~who.file_mode_mask());
+}
+
+answer supervisor::state::make(const caller& who, const name_call& call, const std::string& path) {
+  const place at = who.locate(call.dirfd, path, false);
+  if (at.error != 0) return answer::failure(at.error);
+  if (at.exists()) return answer::failure(EEXIST);
+  const bool folder = call.kind == name_call::what::mkdir;
+  if (at.trailing_slash && !folder) return answer::failure(ENOENT);
+  const auto operation = folder ? guarded_operation::make_directory : guarded_operation::place;
+  if (const int no = guarded(call, at, operation)) return answer::failure(no);
+  if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
+  const mode_t mode = call.mode & ~who.file_mode_mask();
+  if (folder) return make_folder(at, mode);
+  if (call.kind == name_call::what::mknod) return make_node(at, mode, call.device);
+  int failure = 0;
+  const auto text = who.read_text(call.other_path, failure);
+  return text ? make_link_text(at, *text) : answer::failure(failure);
+}
+
+answer supervisor::state::link_or_rename(const caller& who, const name_call& call,
+                                         const std::string& path) {
+  int failure = 0;
+  const auto new_path = who.read_text(call.other_path, failure);
+  if (!new_path) return answer::failure(failure);
+  const bool is_link = call.kind == name_call::what::link;
+  const bool follow = is_link && (call.flags & AT_SYMLINK_FOLLOW) != 0;
+  // An open file without a name is given one (AT_EMPTY_PATH): it needs a capability that no command
+  // here has.
+  if (is_link && (call.flags & ~std::uint64_t{AT_SYMLINK_FOLLOW}) != 0)
+    return answer::failure(ENOENT);
+  const place from = who.locate(call.dirfd, path, follow);
+  if (from.error != 0) return answer::failure(from.error);
+  const place to = who.locate(call.other_dirfd, *new_path, false);
+  if (to.error != 0) return answer::failure(to.error);
+  if (!from.exists()) return answer::failure(ENOENT);
+  if (const int no = guarded(call, to, guarded_operation::place)) return answer::failure(no);
+  if (is_link) {
+    if (!may_change(to.folder_path)) return answer::failure(refusal_of(to));
+    return make_hard_link(from, to);
+  }
+  constexpr std::uint64_t exchange = 2; // RENAME_EXCHANGE
+  if (const int no = guarded(call, from, guarded_operation::remove)) return answer::failure(no);
+  if ((call.flags & exchange) != 0) {
+    if (const int no = guarded(call, from, guarded_operation::place)) return answer::failure(no);
+    if (const int no = guarded(call, to, guarded_operation::remove)) return answer::failure(no);
+  }
+  for (const place* side : {&from, &to})
+    if (!may_change(side->folder_path)) return answer::failure(refusal_of(*side));
+  return rename_entry(from, to, static_cast<unsigned>(call.flags));
+}
+
+answer supervisor::state::remove(const caller& who, const name_call& call,
+                                 const std::string& path) {
+  const place at = who.locate(call.dirfd, path, false);
+  if (at.error != 0) return answer::failure(at.error);
+  if (!at.exists()) return answer::failure(ENOENT);
+  if (const int no = guarded(call, at, guarded_operation::remove)) return answer::failure(no);
+  if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
+  return remove_entry(at, static_cast<int>(call.flags));
+}
+
+answer supervisor::state::decide(const seccomp_notif& request) {
+  if (request.data.nr == SYS_socket) {
+    sandbox_event event;
+    event.kind = sandbox_event_kind::blocked;
+    event.refusal = denial_kind::network;
+    event.call = "socket";
+    event.family = family_name(request.data.args[0] & 0xffffffff);
+    event.entry = "network restricted";
+    how.report(event);
+    return answer::failure(EPERM);
+  }
+  const name_call call = decode(request.data);
+  if (call.kind == name_call::what::none) return answer::failure(EPERM);
+  const caller who{static_cast<pid_t>(request.pid)};
+  int failure = 0;
+  const auto path = who.read_text(call.path, failure);
+  if (!path) return answer::failure(failure);
+  switch (call.kind) {
+  case name_call::what::open: return open_file(who, call, *path);
+  case name_call::what::mkdir:
+  case name_call::what::mknod:
+  case name_call::what::symlink: return make(who, call, *path);
+  case name_call::what::link:
+  case name_call::what::rename: return link_or_rename(who, call, *path);
+  case name_call::what::remove: return remove(who, call, *path);
+  case name_call::what::none: break;
+  }
+  return answer::failure(EPERM);
+}
+
+supervisor::supervisor(setting s) : state_{std::make_unique<state>()} {
+  state_->how = std::move(s);
+}
+supervisor::~supervisor() = default;
+
+void supervisor::adopt(int listener) {
+  state_->listener.reset(listener);
+  // From here on this process makes files only for the command, whose own mask is applied.
+  umask(0);
+}
+
+int supervisor::listener() const noexcept {
+  return state_->listener.get();
+}
+
+bool supervisor::serve() {
+  seccomp_notif request{};
+  if (ioctl(state_->listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) {
+    if (errno == EINTR || errno == ENOENT) return true; // the caller died or was interrupted
+    state_->listener.reset();
+    return false;
+  }
+  auto decided = state_->decide(request);
+  deliver(state_->listener.get(), request.id, std::move(decided));
+  return true;
+}
+
+} // namespace gatehouse::sandbox

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "reactor/process.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace gatehouse::reactor::test {
+
+/// Only ends a test that hangs; nothing waits for it.
+inline constexpr std::chrono::seconds hang_guard{60};
+
+inline spawn_request shell(std::string script) {
+  spawn_request r;
+  r.argv = {"sh", "-c", std::move(script)};
+  r.program = "/bin/sh";
+  r.env = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"};
+  return r;
+}
+
+/// A child, all that it said and did.
+struct recorded {
+  std::string out;
+  std::string err;
+  std::string order; ///< o, e, x (exit), E (end), d (input drained)
+  std::optional<exit_status> exit;
+  std::optional<process_end> end;
+  std::shared_ptr<process> child;
+  bool auto_grant = true;
+
+  process_listener listener() {
+    return {.on_output =
+                [this](output_stream s, std::string_view bytes) {
+                  const bool is_out = s == output_stream::standard_output;
+                  (is_out ? out : err) += bytes;
+                  order += is_out ? 'o' : 'e';
+                  if (auto_grant && child) child->grant(s);
+                },
+            .on_exit =
+                [this](const exit_status& status) {
+                  exit = status;
+                  order += 'x';
+                },
+            .on_end =
+                [this](const process_end& e) {
+                  end = e;
+                  order += 'E';
+                },
+            .on_input_drained = [this] { order += 'd'; }};
+  }
+};
+
+/// Starts a child; an error fails the test through `error_of`.
+inline std::unique_ptr<recorded> start(event_loop& loop, const spawn_request& request,
+                                       process_limits limits = {}) {
+  auto r = std::make_unique<recorded>();
+  auto child = process::spawn(loop, request, r->listener(), limits);
+  if (child) r->child = std::move(*child);
+  return r;
+}
+
+inline bool finish(event_loop& loop, recorded& r) {
+  return r.child && loop.run_until([&] { return r.end.has_value(); }, hang_guard);
+}
+
+inline std::size_t open_descriptors() {
+  std::size_t n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"})
+    ++n;
+  return n;
+}
+
+/// True while `pid` is a process that is not merely waiting to be reaped.
+inline bool is_running(pid_t pid) {
+  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
+  std::string stat;
+  if (!std::getline(file, stat)) return false;
+  const auto name_end = stat.rfind(')');
+  return name_end != std::string::npos && stat.size() > name_end + 2 && stat[name_end + 2] != 'Z';
+}
+
+} // namespace gatehouse::reactor::test
