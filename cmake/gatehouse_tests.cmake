@@ -17,3 +17,10 @@ function(gatehouse_add_tests folder)
       ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};UBSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/ubsan.supp:print_stacktrace=1")
   endforeach()
 endfunction()
+
+# gatehouse_add_script_test(NAME COMMAND...): a black-box test of the built programs.
+function(gatehouse_add_script_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS system
+    ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
+endfunction()

@@ -101,38 +101,6 @@ result<std::string> root_path(const std::string& path, const std::string& base,
   return clean.empty() ? std::string{"/"} : clean;
 }
 
-result<permission_profile> add_denied_reads(const requirements& required,
-                                            permission_profile profile) {
-  if (required.denied_reads.empty()) return profile;
-  if (profile.kind == profile_kind::external)
-    return profile_error(required.denied_reads.front().from,
-                         "an external sandbox cannot be told the reads that are denied here",
-                         "Use a managed profile.");
-  // What was unrestricted keeps all but the denied reads, and needs a sandbox for that.
-  if (profile.kind == profile_kind::disabled || !profile.file_system.restricted) {
-    profile.kind = profile_kind::managed;
-    profile.file_system.restricted = true;
-    profile.file_system.entries = {
-        {special_path{special_kind::root, {}, {}}, access::write, false}};
-  }
-  auto& entries = profile.file_system.entries;
-  for (const auto& denied : required.denied_reads) {
-    // A narrower entry would open the path again: what is below a denied path goes.
-    if (const auto* literal = std::get_if<literal_path>(&denied.value.path)) {
-      const auto below = literal->path == "/" ? literal->path : literal->path + "/";
-      std::erase_if(entries, [&](const profile_entry& e) {
-        const auto* path = std::get_if<literal_path>(&e.path);
-        return path && e.access != access::deny &&
-               (path->path == literal->path || path->path.starts_with(below));
-      });
-    } else {
-      profile.file_system.glob_scan_max_depth.reset();
-    }
-    entries.push_back(denied.value);
-  }
-  return profile;
-}
-
 result<void> check_allowed(const effective_settings& settings, const permission_profile& profile,
                            std::string_view name) {
   const auto& allowed = settings.required.allowed_profiles;
@@ -161,6 +129,38 @@ std::string canonical_profile_name(std::string_view name) {
   if (name == ":workspace") return "workspace-write";
   if (name == ":danger-full-access") return "danger-full-access";
   return std::string{name};
+}
+
+result<permission_profile> deny_reads(permission_profile profile,
+                                      const std::vector<setting<profile_entry>>& all_denied) {
+  if (all_denied.empty()) return profile;
+  if (profile.kind == profile_kind::external)
+    return profile_error(all_denied.front().from,
+                         "an external sandbox cannot be told the reads that are denied here",
+                         "Use a managed profile.");
+  // What was unrestricted keeps all but the denied reads, and needs a sandbox for that.
+  if (profile.kind == profile_kind::disabled || !profile.file_system.restricted) {
+    profile.kind = profile_kind::managed;
+    profile.file_system.restricted = true;
+    profile.file_system.entries = {
+        {special_path{special_kind::root, {}, {}}, access::write, false}};
+  }
+  auto& entries = profile.file_system.entries;
+  for (const auto& denied : all_denied) {
+    // A narrower entry would open the path again: what is below a denied path goes.
+    if (const auto* literal = std::get_if<literal_path>(&denied.value.path)) {
+      const auto below = literal->path == "/" ? literal->path : literal->path + "/";
+      std::erase_if(entries, [&](const profile_entry& e) {
+        const auto* path = std::get_if<literal_path>(&e.path);
+        return path && e.access != access::deny &&
+               (path->path == literal->path || path->path.starts_with(below));
+      });
+    } else {
+      profile.file_system.glob_scan_max_depth.reset();
+    }
+    entries.push_back(denied.value);
+  }
+  return profile;
 }
 
 result<resolved_profile> resolve_profile(const effective_settings& settings, std::string_view name,
@@ -194,7 +194,7 @@ result<resolved_profile> resolve_profile(const effective_settings& settings, std
     if (std::find(roots.begin(), roots.end(), *root) == roots.end())
       roots.push_back(std::move(*root));
   }
-  auto profile = add_denied_reads(settings.required, std::move(whole->profile));
+  auto profile = deny_reads(std::move(whole->profile), settings.required.denied_reads);
   if (!profile) return profile.error();
   resolved.profile = std::move(*profile);
   return resolved;
@@ -203,7 +203,7 @@ result<resolved_profile> resolve_profile(const effective_settings& settings, std
 result<permission_profile> constrain_profile(const effective_settings& settings,
                                              permission_profile profile) {
   if (const auto allowed = check_allowed(settings, profile, {}); !allowed) return allowed.error();
-  return add_denied_reads(settings.required, std::move(profile));
+  return deny_reads(std::move(profile), settings.required.denied_reads);
 }
 
 } // namespace gatehouse::config

@@ -29,6 +29,11 @@ result<resolved_profile> resolve_profile(const effective_settings& settings, std
 result<permission_profile> constrain_profile(const effective_settings& settings,
                                              permission_profile profile);
 
+/// `profile` with these reads denied: what was unrestricted keeps everything else and becomes
+/// managed; narrower grants below a denied path go. Error: an external profile cannot be told.
+result<permission_profile> deny_reads(permission_profile profile,
+                                      const std::vector<setting<profile_entry>>& denied);
+
 /// "workspace-write" for ":workspace", and so on; other names as they are.
 std::string canonical_profile_name(std::string_view name);
 

@@ -178,10 +178,11 @@ bool opened_by_entry(const std::vector<resolved_entry>& entries, std::string_vie
 }
 
 access_answer evaluate_access(const permission_profile& profile, const access_context& context,
-                              std::string_view path) {
+                              std::string_view asked) {
   if (profile.kind != profile_kind::managed || !profile.file_system.restricted)
     return {access::write, "a profile without file-system limits", false, {}};
-  if (!path.starts_with('/')) return {access::deny, "not an absolute path", false, {}};
+  if (!asked.starts_with('/')) return {access::deny, "not an absolute path", false, {}};
+  const auto path = lexically_normal(asked);
   if (auto denial = find_denial(profile.file_system, context, path)) return *std::move(denial);
 
   const auto entries = resolve_entries(profile.file_system, context);

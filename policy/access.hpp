@@ -81,8 +81,8 @@ struct access_answer {
 
 /// The one evaluator (§62): most specific entry first, then deny > write > read; an invalid deny
 /// glob denies everything (§64); protected names take write away unless a narrower write entry
-/// opens them (§63). `path` is absolute and lexically normal. Disabled and external profiles answer
-/// write.
+/// opens them (§63). `path` is absolute; its dots are resolved as text, so that a caller who knows
+/// links must resolve them first. Disabled and external profiles answer write.
 access_answer evaluate_access(const permission_profile& profile, const access_context& context,
                               std::string_view path);
 

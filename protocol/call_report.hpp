@@ -19,7 +19,7 @@ struct captured_output {
   std::string stdout_text;
   std::string stderr_text;
   std::string aggregated;            ///< both streams in the order of arrival
-  std::uint64_t truncated_bytes = 0; ///< bytes seen but not kept, over all three
+  std::uint64_t truncated_bytes = 0; ///< bytes of the two streams seen but not kept in their texts
 };
 
 /// How one attempt ended, in the order of classification (§97).

@@ -1,5 +1,8 @@
 #include "protocol/utf8.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace gatehouse {
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) noexcept {
@@ -40,6 +43,37 @@ std::string to_valid_utf8(std::string_view text) {
     text.remove_prefix(*bad + 1);
   }
   return valid += text;
+}
+
+std::size_t incomplete_utf8_suffix(std::string_view text) noexcept {
+  const auto is_continuation = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0u) == 0x80;
+  };
+  constexpr std::size_t longest = 3;
+  for (std::size_t length = 1; length <= std::min(longest, text.size()); ++length) {
+    const auto suffix = text.substr(text.size() - length);
+    if (is_continuation(suffix.front())) continue;
+    // It could be completed if some continuation of it is well-formed: these two reach every range
+    // that a second byte may be limited to, and are no limit to later ones.
+    for (const char* rest : {"\x80\x80\x80", "\xBF\xBF\xBF"})
+      for (std::size_t more = 1; length + more <= 4; ++more)
+        if (!find_invalid_utf8(std::string{suffix}.append(rest, more))) return length;
+    return 0;
+  }
+  return 0;
+}
+
+std::string utf8_decoder::decode(std::string_view chunk) {
+  std::string text = std::exchange(begun_, {});
+  text += chunk;
+  const auto whole = text.size() - incomplete_utf8_suffix(text);
+  begun_ = text.substr(whole);
+  text.resize(whole);
+  return find_invalid_utf8(text) ? to_valid_utf8(text) : text;
+}
+
+std::string utf8_decoder::finish() {
+  return to_valid_utf8(std::exchange(begun_, {}));
 }
 
 } // namespace gatehouse

@@ -13,4 +13,20 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) noexcept;
 /// must be text. Never use it on something that is judged or run.
 std::string to_valid_utf8(std::string_view text);
 
+/// How many bytes at the end of `text` (0–3) begin a character that later bytes could complete.
+std::size_t incomplete_utf8_suffix(std::string_view text) noexcept;
+
+/// `to_valid_utf8` for text that arrives in chunks: however it is cut, the joined results are what
+/// the whole would give, and no character is torn.
+class utf8_decoder {
+public:
+  /// The characters that `chunk` completes; the beginning of one more is kept for the next call.
+  std::string decode(std::string_view chunk);
+  /// What is left at the end of the text: U+FFFD for each byte of an unfinished character.
+  std::string finish();
+
+private:
+  std::string begun_;
+};
+
 } // namespace gatehouse

@@ -2,6 +2,7 @@
 
 #include "protocol/result.hpp"
 #include "reactor/event_loop.hpp"
+#include "reactor/output_stream.hpp"
 #include "reactor/spawn_request.hpp"
 
 #include <chrono>
@@ -15,8 +16,6 @@
 #include <sys/types.h>
 
 namespace gatehouse::reactor {
-
-enum class output_stream : std::uint8_t { standard_output, standard_error };
 
 /// How the child itself ended. Exactly one of `code` and `signal` is set.
 struct exit_status {

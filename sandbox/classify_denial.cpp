@@ -180,7 +180,8 @@ private:
     if (const auto git = git_folder_of(what.path); !git.empty() && what.path != git) {
       // All that git writes, but not what it executes.
       std::vector<profile_entry> entries;
-      for (const auto* part : {"/config", "/hooks", "/info"})
+      for (const auto* part :
+           {"/commondir", "/config", "/config.worktree", "/hooks", "/info", "/modules"})
         if (!policy::is_at_or_below(what.path, git + part))
           entries.push_back({literal_path{git + part}, access::read, false});
       entries.push_back({literal_path{git}, access::write, false});

@@ -37,8 +37,8 @@ struct command_analysis {
   std::vector<command_segment> segments;
   /// Every command of the script is plain (§18, §D17): only then may an allow or the safe list
   /// settle it. The commands to judge for that are exactly the segments with origin `plain`, or,
-  /// when `argv` itself is PowerShell (§20), exactly those with origin `powershell`; there is at
-  /// least one. All other segments can only make the result stricter.
+  /// when there is none because `argv` itself is PowerShell (§20), those with origin `powershell`;
+  /// there is at least one. All other segments can only make the result stricter.
   bool plain = false;
   /// A single-command prefix could be read although the script is not plain (§19).
   bool complex = false;
@@ -47,6 +47,9 @@ struct command_analysis {
   std::string unreadable_why;
   /// Nested deeper than 8 wrappers or shells, the tool's own outer shell not counted (§D20).
   bool too_deep = false;
+  /// Effects of the script that belong to no command: `A=b` and `> file` alone.
+  std::vector<std::string> loose_assignments;
+  std::vector<std::string> loose_write_targets;
   /// `argv` was a shell wrapper (`bash -lc SCRIPT`) and this is the script; empty otherwise.
   std::string script;
 };

@@ -263,6 +263,11 @@ TEST_SUITE("policy.access") {
     CHECK(evaluate_access(p, c, "/real/a/x.env").granted == access::deny);
   }
 
+  TEST_CASE("dots do not carry a grant out of its folder") {
+    CHECK(granted(workspace_write_profile(), "/w/../etc/passwd") == access::read);
+    CHECK(granted(workspace_write_profile(), "/w/a/./..//.git/config") == access::read);
+  }
+
   TEST_CASE("a path that is not absolute is never granted") {
     CHECK(granted(workspace_write_profile(), "f") == access::deny);
     CHECK(granted(workspace_write_profile(), "") == access::deny);

@@ -5,9 +5,15 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace gatehouse::reactor::test {
 
@@ -54,7 +60,7 @@ struct recorded {
   }
 };
 
-/// Starts a child; an error fails the test through `error_of`.
+/// Starts a child; `child` stays empty when that fails, and `finish` is then false.
 inline std::unique_ptr<recorded> start(event_loop& loop, const spawn_request& request,
                                        process_limits limits = {}) {
   auto r = std::make_unique<recorded>();
@@ -77,10 +83,20 @@ inline std::size_t open_descriptors() {
 /// True while `pid` is a process that is not merely waiting to be reaped.
 inline bool is_running(pid_t pid) {
   std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
-  std::string stat;
-  if (!std::getline(file, stat)) return false;
+  const std::string stat{std::istreambuf_iterator<char>{file}, {}};
   const auto name_end = stat.rfind(')');
-  return name_end != std::string::npos && stat.size() > name_end + 2 && stat[name_end + 2] != 'Z';
+  return name_end != std::string::npos && stat[name_end + 2] != 'Z' && stat[name_end + 2] != 'X';
+}
+
+/// Waits for a process that is not a child of ours.
+inline bool wait_gone(pid_t pid) {
+  const int handle = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (handle < 0) return true;
+  pollfd gone{handle, POLLIN, 0};
+  const bool ended =
+      ::poll(&gone, 1, static_cast<int>(std::chrono::milliseconds{hang_guard}.count())) == 1;
+  ::close(handle);
+  return ended;
 }
 
 } // namespace gatehouse::reactor::test

@@ -1,0 +1,152 @@
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/settings_options.hpp"
+#include "config/profile_resolver.hpp"
+#include "protocol/approval_policy_json.hpp"
+#include "protocol/json_quote.hpp"
+#include "protocol/utf8.hpp"
+
+#include <algorithm>
+
+namespace gatehouse::cli {
+namespace {
+
+constexpr std::string_view help =
+    R"(gatehouse config show [--json] [--cwd DIR] [--ask POLICY] [--profile NAME]
+Prints every setting in force and the layer, file and line it comes from. Layers, later ones win:
+built-in, system (/etc/gatehouse), user ($GATEHOUSE_HOME, ~/.gatehouse), project (DIR/.gatehouse,
+only when trusted, only tighter), command line; then requirements (/etc/gatehouse/requirements.toml).
+)";
+
+/// One line of the table.
+struct row {
+  std::string key;
+  std::string json; ///< the value as JSON
+  std::string text; ///< the value for people
+  config::origin from;
+};
+
+std::string quoted(std::string_view text) {
+  return json_quote(to_valid_utf8(text));
+}
+
+row text_row(std::string key, const config::setting<std::string>& setting) {
+  return {std::move(key), quoted(setting.value), setting.value, setting.from};
+}
+
+row switch_row(std::string key, const config::setting<bool>& setting) {
+  const std::string text = setting.value ? "true" : "false";
+  return {std::move(key), text, text, setting.from};
+}
+
+std::string words_of(const policy::prefix_rule& rule) {
+  std::string text;
+  for (const auto& alternatives : rule.pattern) {
+    std::string token;
+    for (const auto& word : alternatives)
+      token += (token.empty() ? "" : "|") + word;
+    text += (text.empty() ? "" : " ") + token;
+  }
+  return text;
+}
+
+std::vector<row> rows_of(const config::effective_settings& settings) {
+  std::vector<row> rows;
+  rows.push_back({"approval_policy", encode_approval_policy(settings.approval.value),
+                  describe(settings.approval.value), settings.approval.from});
+  rows.push_back(text_row("default_permissions", settings.default_permissions));
+  rows.push_back(switch_row("allow_login_shell", settings.allow_login_shell));
+  const auto timeout = std::to_string(settings.default_timeout.value.count());
+  rows.push_back({"default_timeout_ms", timeout, timeout, settings.default_timeout.from});
+  const std::string sandbox =
+      settings.default_rule_sandbox.value == policy::rule_sandbox::keep ? "keep" : "bypass";
+  rows.push_back(
+      {"rules.default_sandbox", quoted(sandbox), sandbox, settings.default_rule_sandbox.from});
+  rows.push_back(switch_row("features.additional_permissions", settings.additional_permissions));
+  for (const auto& name : settings.protected_names)
+    rows.push_back(text_row("protected_names", name));
+  for (const auto& [name, profile] : settings.profiles)
+    rows.push_back(
+        {"permissions." + name, quoted(profile.description), profile.description, profile.from});
+  const auto& required = settings.required;
+  for (const auto& policy : required.allowed_approval_policies)
+    rows.push_back({"allowed_approval_policies", encode_approval_policy(policy.value),
+                    describe(policy.value), policy.from});
+  for (const auto& name : required.allowed_profiles)
+    rows.push_back(text_row("allowed_profiles", name));
+  for (const auto& denied : required.denied_reads) {
+    const auto path = describe(denied.value.path);
+    rows.push_back({"permissions.filesystem.deny_read", quoted(path), path, denied.from});
+  }
+  for (const auto& rule : required.rules) {
+    const auto text = std::string{to_string(rule.decision)} + " " + words_of(rule);
+    rows.push_back({"rules.prefix_rules",
+                    quoted(text),
+                    text,
+                    {config::layer::requirements, rule.where.file, rule.where.line}});
+  }
+  return rows;
+}
+
+std::string as_json(const std::vector<row>& rows, const config::loaded_settings& loaded) {
+  std::string out = "{\"settings\":[";
+  for (const auto& r : rows) {
+    out += out.back() == '[' ? "{" : ",{";
+    out += "\"key\":" + quoted(r.key) + ",\"value\":" + r.json +
+           ",\"layer\":" + quoted(to_string(r.from.from));
+    if (!r.from.file.empty())
+      out += ",\"file\":" + quoted(r.from.file) + ",\"line\":" + std::to_string(r.from.line);
+    out += '}';
+  }
+  const auto& project = loaded.project;
+  out += "],\"project\":{\"root\":" + quoted(project.root) +
+         ",\"has_folder\":" + (project.has_folder ? "true" : "false") +
+         ",\"trusted\":" + (project.trusted ? "true" : "false") + "},\"warnings\":[";
+  for (const auto& warning : loaded.warnings)
+    out += (out.back() == '[' ? "" : ",") + quoted(warning);
+  return out + "]}\n";
+}
+
+std::string as_text(const std::vector<row>& rows, const config::loaded_settings& loaded) {
+  std::size_t width = 0;
+  for (const auto& r : rows)
+    width = std::max(width, r.key.size() + r.text.size() + 3);
+  std::string out;
+  for (const auto& r : rows) {
+    auto line = r.key + " = " + r.text;
+    line.resize(std::max(line.size(), std::min<std::size_t>(width, 60)), ' ');
+    out += line + "  # " + describe(r.from) + "\n";
+  }
+  const auto& project = loaded.project;
+  return out + "project = " + project.root + "  # " +
+         (project.has_folder ? (project.trusted ? "trusted" : "not trusted: .gatehouse left out")
+                             : "no .gatehouse folder") +
+         "\n";
+}
+
+} // namespace
+
+int config_command(arguments given) {
+  constexpr std::string_view example = "gatehouse config show --json";
+  const std::string_view name{given.empty() ? "" : given.front()};
+  if (name == "--help" || name == "-h") return print(help) ? exit_ok : exit_failed;
+  if (name != "show") return wrong_usage("`config` knows only `show`", example);
+  const known_option known[] = {{"--json"},      {"--help"},      {"-h"},
+                                {"--cwd", true}, {"--ask", true}, {"--profile", true}};
+  const auto read = read_options(given.subspan(1), known);
+  if (!read) return wrong_usage(read.error().message, example);
+  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  if (!read->rest().empty())
+    return wrong_usage("`" + read->rest().front() + "` is one word too many", example);
+  const auto start = load_for(*read);
+  if (!start) {
+    complain(start.error());
+    return exit_wrong_usage;
+  }
+  const auto rows = rows_of(start->loaded.settings);
+  if (read->has("--json")) return print(as_json(rows, start->loaded)) ? exit_ok : exit_failed;
+  warn(start->loaded.warnings);
+  return print(as_text(rows, start->loaded)) ? exit_ok : exit_failed;
+}
+
+} // namespace gatehouse::cli

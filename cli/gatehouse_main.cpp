@@ -1,0 +1,54 @@
+// The program `gatehouse`: what needs no actors runs here; the rest is handed to `gatehouse-host`.
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/own_program.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
+
+namespace {
+
+using namespace gatehouse::cli;
+
+constexpr std::string_view help_text =
+    R"(gatehouse: decides, enforces and explains which proposed commands become real.
+
+  gatehouse run [options] -- CMD…           one command through decision, approval and sandbox
+  gatehouse sandbox [options] -- CMD…       one command inside the boundary, nobody asked
+  gatehouse config show [--json]            every setting in force and where it comes from
+  gatehouse --version
+
+`gatehouse COMMAND --help` tells more.
+)";
+
+int say(std::string_view text) {
+  return print(text) ? exit_ok : exit_failed;
+}
+
+/// Does not return when the program can be started.
+int become_host(char** argv) {
+  const auto host = beside_me("gatehouse-host");
+  if (!host.empty()) ::execv(host.c_str(), argv);
+  complain("cannot start " + (host.empty() ? std::string{"gatehouse-host"} : host) + ": " +
+           std::strerror(errno) + "\n  next: install gatehouse-host beside gatehouse.");
+  return exit_wrong_usage;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const arguments given{const_cast<const char* const*>(argv) + 1,
+                        static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
+  const std::string_view name{given.empty() ? "" : given.front()};
+  for (const auto* host_command : {"run", "serve", "batch", "load"})
+    if (name == host_command) return become_host(argv);
+  if (name == "sandbox") return sandbox_command(given.subspan(1));
+  if (name == "config") return config_command(given.subspan(1));
+  if (name == "--version" || name == "-V") return say("gatehouse " GATEHOUSE_VERSION "\n");
+  if (name == "--help" || name == "-h" || name == "help") return say(help_text);
+  return wrong_usage(name.empty() ? std::string{"a command is missing"}
+                                  : "`" + std::string{name} + "` is not a command",
+                     "gatehouse run -- make test (see gatehouse --help)");
+}

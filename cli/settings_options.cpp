@@ -1,0 +1,108 @@
+#include "cli/settings_options.hpp"
+
+#include "config/profile_resolver.hpp"
+#include "protocol/approval_policy_json.hpp"
+#include "protocol/profile_json.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gatehouse::cli {
+namespace {
+
+result<std::string> working_folder(const options& given) {
+  char* current = ::getcwd(nullptr, 0);
+  if (!current)
+    return error{errc::io, std::string{"cannot read the working folder: "} + std::strerror(errno),
+                 "Start in a folder that exists."};
+  std::string cwd{current};
+  std::free(current);
+  if (const auto wanted = given.value("--cwd")) cwd = absolute_path(*wanted, cwd);
+  struct stat about {};
+  if (::stat(cwd.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
+    return error{errc::not_found, "the folder " + cwd + " does not exist or is none",
+                 "Correct --cwd."};
+  return cwd;
+}
+
+} // namespace
+
+std::string absolute_path(const std::string& path, const std::string& cwd) {
+  const auto text = path.starts_with('/') ? path : cwd + "/" + path;
+  std::string normal;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('/', at), text.size());
+    const auto part = text.substr(at, end - at);
+    at = end + 1;
+    if (part.empty() || part == ".") continue;
+    if (part == "..")
+      normal.resize(normal.empty() ? 0 : normal.find_last_of('/'));
+    else
+      normal += "/" + part;
+  }
+  return normal.empty() ? "/" : normal;
+}
+
+result<start_point> load_for(const options& given) {
+  start_point start;
+  start.where = config::locations_from_environment();
+  auto cwd = working_folder(given);
+  if (!cwd) return cwd.error();
+  start.cwd = std::move(*cwd);
+  config::settings_layer layer;
+  const config::origin here{config::layer::command_line, {}, 0};
+  if (const auto ask = given.value("--ask")) {
+    const auto policy = decode_approval_policy(*ask);
+    if (!policy) return policy.error();
+    layer.approval = config::setting<approval_policy>{*policy, here};
+  }
+  if (const auto profile = given.value("--profile")) {
+    if (profile->starts_with('{')) {
+      auto decoded = decode_profile(*profile);
+      if (!decoded) return decoded.error();
+      start.given_profile = std::move(*decoded);
+    } else {
+      layer.default_permissions = config::setting<std::string>{*profile, here};
+    }
+  }
+  auto loaded = config::load_settings(start.where, start.cwd, layer);
+  if (!loaded) return loaded.error();
+  start.loaded = std::move(*loaded);
+  return start;
+}
+
+result<chosen_profile> choose_profile(const start_point& start) {
+  const auto& settings = start.loaded.settings;
+  if (start.given_profile) {
+    auto profile = config::constrain_profile(settings, *start.given_profile);
+    if (!profile) return profile.error();
+    return chosen_profile{std::move(*profile), {start.cwd}};
+  }
+  auto resolved = config::resolve_profile(settings, settings.default_permissions.value, {start.cwd},
+                                          start.where.user_home);
+  if (!resolved) return resolved.error();
+  return chosen_profile{std::move(resolved->profile), std::move(resolved->project_roots)};
+}
+
+policy::access_context access_context_of(const config::effective_settings& settings,
+                                         const config::locations& where, const std::string& cwd,
+                                         std::vector<std::string> project_roots) {
+  policy::access_context context;
+  context.cwd = cwd;
+  context.project_roots = std::move(project_roots);
+  const char* tmpdir = std::getenv("TMPDIR");
+  if (tmpdir && tmpdir[0] == '/') context.tmpdir = tmpdir;
+  struct stat about {};
+  context.slash_tmp_is_directory = ::stat("/tmp", &about) == 0 && S_ISDIR(about.st_mode);
+  context.protected_names = policy::default_protected_names();
+  for (const auto& name : settings.protected_names)
+    context.protected_names.push_back(name.value);
+  context.protected_paths = {where.gatehouse_home, where.state, where.system};
+  return context;
+}
+
+} // namespace gatehouse::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "cli/option_reader.hpp"
+#include "config/layers.hpp"
+#include "policy/access.hpp"
+#include "protocol/permission_profile.hpp"
+#include "protocol/result.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gatehouse::cli {
+
+/// The configuration as the options of one command see it.
+struct start_point {
+  config::locations where;
+  std::string cwd; ///< absolute, exists: `--cwd`, else the process's
+  config::loaded_settings loaded;
+  /// `--profile` given as a JSON object; a name stands in the settings (§43).
+  std::optional<permission_profile> given_profile;
+};
+
+/// Loads every layer with `--cwd`, `--ask` and `--profile` as the command-line layer. Warnings stay
+/// in `loaded`.
+result<start_point> load_for(const options& given);
+
+/// A profile as one command runs under it, requirements applied.
+struct chosen_profile {
+  permission_profile profile;
+  std::vector<std::string> project_roots; ///< `cwd`, then the profile's own roots
+};
+/// The default profile, or the one that `--profile` gave.
+result<chosen_profile> choose_profile(const start_point& start);
+
+/// What the profile's symbolic paths and protections mean for a command in `cwd`: the names of the
+/// configuration and this program's own folders are protected (§63, §D14).
+policy::access_context access_context_of(const config::effective_settings& settings,
+                                         const config::locations& where, const std::string& cwd,
+                                         std::vector<std::string> project_roots);
+
+/// `path` made absolute against `cwd` and lexically normal.
+std::string absolute_path(const std::string& path, const std::string& cwd);
+
+} // namespace gatehouse::cli

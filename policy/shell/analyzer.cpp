@@ -1,0 +1,300 @@
+#include "policy/shell/analyzer.hpp"
+
+#include "policy/shell/characters.hpp"
+#include "policy/shell/limits.hpp"
+#include "policy/shell/plain_scan.hpp"
+#include "policy/shell/special_commands.hpp"
+
+#include <algorithm>
+
+namespace gatehouse::policy::shell {
+namespace {
+
+/// `text` without the parts that are only known when it runs.
+std::string without_unknown(std::string text) {
+  for (auto at = text.find(unknown_part); at != std::string::npos; at = text.find(unknown_part, at))
+    text.erase(at, unknown_part.size());
+  return text;
+}
+
+std::vector<word> to_words(std::span<const std::string> argv) {
+  std::vector<word> all(argv.size());
+  for (std::size_t i = 0; i < argv.size(); ++i)
+    all[i].text = argv[i];
+  return all;
+}
+
+/// The reader must agree that the script is those commands and nothing else.
+bool reads_as(const script_reading& reading,
+              const std::vector<std::vector<std::string>>& commands) {
+  if (!reading.error.empty() || reading.too_large || reading.commands.size() != commands.size())
+    return false;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const auto& found = reading.commands[i];
+    if (found.readings.size() != 1 || found.has_redirection || !found.assignments.empty() ||
+        !std::equal(found.readings[0].begin(), found.readings[0].end(), commands[i].begin(),
+                    commands[i].end(),
+                    [](const word& a, const std::string& b) { return a.known && a.text == b; }))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+void analyzer::unreadable(std::string why) {
+  if (out_.unreadable_why.empty()) out_.unreadable_why = std::move(why);
+}
+
+bool analyzer::deeper(const context& at) noexcept {
+  if (at.depth < max_wrapper_depth) return true;
+  out_.too_deep = true;
+  return false;
+}
+
+void analyzer::outer_script(std::string_view text) {
+  out_.script = text;
+  if (text.size() > max_script_size) return unreadable("the script is larger than 1 MiB");
+  if (text.find('\0') != std::string_view::npos)
+    unreadable("the script holds a NUL byte");
+  else if (!is_utf8(text))
+    unreadable("the script is not valid UTF-8");
+  const auto plain = out_.unreadable_why.empty() ? plain_commands(text) : std::nullopt;
+  const auto reading = read_script(text, variables_);
+  out_.plain = plain && reads_as(reading, *plain);
+
+  context at;
+  at.origin = out_.plain ? segment_origin::plain : segment_origin::nested;
+  commands_of(reading, at);
+  if (!out_.plain && reading.commands.size() == 1 && reading.error.empty()) {
+    const auto& only = reading.commands.front().readings;
+    out_.complex = only.size() == 1 && !only.front().empty() &&
+                   std::all_of(only.front().begin(), only.front().end(),
+                               [](const word& w) { return w.known; });
+  }
+  if (!reading.error.empty() && reading.resume_at < text.size()) {
+    context nested;
+    script(text.substr(reading.resume_at), nested, variables_);
+  }
+}
+
+void analyzer::outer_command(std::span<const std::string> argv) {
+  context at;
+  at.origin = segment_origin::plain;
+  out_.plain = std::none_of(argv.begin(), argv.end(),
+                            [](const std::string& w) { return w.find('\0') != std::string::npos; });
+  if (!out_.plain) {
+    unreadable("the command holds a NUL byte");
+    at.origin = segment_origin::nested;
+  }
+  command(to_words(argv), at);
+}
+
+void analyzer::script(std::string_view text, const context& at, variable_values variables) {
+  constexpr int max_errors = 32; // a shell stops at the first one: what follows is a precaution
+  for (int errors = 0; !text.empty() && errors < max_errors; ++errors) {
+    const auto reading = read_script(text, variables);
+    commands_of(reading, at);
+    if (reading.error.empty()) return;
+    text.remove_prefix(std::min(reading.resume_at, text.size()));
+  }
+}
+
+void analyzer::commands_of(const script_reading& reading, const context& at) {
+  if (reading.too_large) {
+    out_.too_deep = true;
+    unreadable(reading.error);
+  }
+  if (!reading.error.empty()) unreadable(reading.error);
+  if (!reading.unreadable_why.empty()) unreadable(reading.unreadable_why);
+  for (const auto& found : reading.commands) {
+    if (found.readings.front().empty()) {
+      out_.loose_assignments.insert(out_.loose_assignments.end(), found.assignments.begin(),
+                                    found.assignments.end());
+      out_.loose_write_targets.insert(out_.loose_write_targets.end(), found.write_targets.begin(),
+                                      found.write_targets.end());
+      continue;
+    }
+    for (const auto& all : found.readings) {
+      context inner;
+      inner.depth = at.depth;
+      inner.origin = at.origin;
+      inner.found = &found;
+      inner.reading = &reading;
+      inner.outer = &at;
+      command(all, inner);
+    }
+  }
+}
+
+void analyzer::command(words all, const context& at) {
+  const auto shown = [&, written = all] {
+    if (at.found != nullptr && !at.found->source.empty()) return at.found->source;
+    std::string text;
+    for (const auto& w : written.first(std::min<std::size_t>(written.size(), 4)))
+      text += (text.empty() ? "" : " ") + (w.known ? w.text : "…");
+    return text;
+  };
+  // An unquoted expansion in front may be no word at all: the next word is the program then.
+  while (!all.empty() && without_unknown(all.front().text).empty() && !all.front().known) {
+    unreadable("the program of `" + shown() + "` is only known when it runs");
+    if (!all.front().may_vanish) return;
+    all = all.subspan(1);
+  }
+  if (all.empty()) return;
+  if (all.front().known) return segment(all, at);
+  unreadable("the program of `" + shown() + "` is only known when it runs");
+  std::vector<word> guess(all.begin(), all.end());
+  guess.front().text = without_unknown(guess.front().text);
+  segment(guess, at);
+}
+
+void analyzer::segment(words all, const context& at) {
+  if (out_.segments.size() >= max_segments) {
+    out_.too_deep = true;
+    return unreadable("the command holds more than 4096 commands");
+  }
+  command_segment found;
+  found.origin = at.origin;
+  found.argv.reserve(all.size());
+  for (const auto& w : all) {
+    const bool missing = !w.known && w.text.find(unknown_part) != std::string::npos;
+    if (!w.known) {
+      if (found.first_unknown < 0) found.first_unknown = static_cast<int>(found.argv.size());
+      ++found.unknown_words;
+    }
+    if (!missing) found.argv.push_back(w.text);
+  }
+  found.assignments = at.assignments;
+  if (at.found != nullptr) {
+    found.assignments.insert(found.assignments.begin(), at.found->assignments.begin(),
+                             at.found->assignments.end());
+    found.write_targets = at.found->write_targets;
+    found.has_redirection = at.found->has_redirection;
+  }
+  found.has_assignment = !found.assignments.empty();
+  out_.segments.push_back(std::move(found));
+  unwrap(all, at);
+}
+
+void analyzer::script_word(const word& text, std::string_view of, const context& at) {
+  if (!text.known) unreadable("the script of `" + std::string(of) + "` is only known when it runs");
+  if (text.text.empty() || !deeper(at)) return;
+  context inner;
+  inner.depth = at.depth + 1;
+  inner.outer = &at;
+  script(text.text, inner, variables_);
+}
+
+void analyzer::joined_script(words parts, std::string_view of, const context& at) {
+  word joined;
+  for (const auto& part : parts) {
+    joined.text += (&part == &parts.front() ? "" : " ") + part.text;
+    joined.known = joined.known && part.known;
+  }
+  script_word(joined, of, at);
+}
+
+void analyzer::inner_command(words inner, bool understood, std::string_view of, const context& at) {
+  if (!understood) unreadable("the options of `" + std::string(of) + "` are not understood");
+  if (inner.empty() || !deeper(at)) return;
+  context next = at;
+  next.depth = at.depth + 1;
+  next.origin = segment_origin::wrapper;
+  if (understood) return command(inner, next);
+  // Where the options end is a guess: the command may start at any of these words.
+  constexpr std::size_t max_guesses = 8;
+  for (std::size_t i = 0; i < std::min(inner.size(), max_guesses); ++i) {
+    if (inner[i].text.starts_with('-') || (inner[i].may_vanish && i > 0)) continue;
+    if (guesses_left_-- <= 0) {
+      out_.too_deep = true;
+      return;
+    }
+    command(inner.subspan(i), next);
+  }
+}
+
+void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context& at) {
+  const auto name = grammar.name;
+  auto parsed = parse_options(grammar, all, 1);
+  context next = at;
+  std::vector<word> rebuilt;
+  std::string replaced; // xargs
+  for (const auto& option : parsed.options) {
+    if (name == "command" && (option.name == "v" || option.name == "V"))
+      return; // only says what would run
+    if (name == "env" && (option.name == "S" || option.name == "split-string")) {
+      rebuilt = split_env_string(option.value.text);
+      rebuilt.insert(rebuilt.begin(), all.front());
+      rebuilt.insert(rebuilt.end(), all.begin() + static_cast<std::ptrdiff_t>(parsed.command),
+                     all.end());
+      if (!option.value.known) unreadable("the text of `env -S` is only known when it runs");
+      if (guesses_left_-- > 0) return wrapper(grammar, rebuilt, at);
+      out_.too_deep = true;
+      return;
+    }
+    if (name == "xargs" && (option.name == "I" || option.name == "i" || option.name == "replace"))
+      replaced = option.value.text.empty() ? "{}" : option.value.text;
+    std::string_view scripts = grammar.scripts;
+    while (!scripts.empty()) {
+      const auto end = std::min(scripts.find(' '), scripts.size());
+      if (scripts.substr(0, end) == option.name) script_word(option.value, name, at);
+      scripts.remove_prefix(std::min(end + 1, scripts.size()));
+    }
+  }
+  auto inner = all.subspan(parsed.command);
+  for (int i = 0; i < grammar.operands && i < static_cast<int>(inner.size()); ++i)
+    parsed.understood = parsed.understood && !inner[static_cast<std::size_t>(i)].may_vanish;
+  if (parsed.understood)
+    inner = inner.subspan(std::min(static_cast<std::size_t>(grammar.operands), inner.size()));
+  while (grammar.takes_assignments && !inner.empty()) {
+    const auto& text = inner.front().text;
+    if (name == "env" ? text.find('=') == std::string::npos : assigned_name(text).empty()) break;
+    next.assignments.push_back(inner.front().known ? text : text.substr(0, text.find('=') + 1));
+    inner = inner.subspan(1);
+  }
+  switch (grammar.form) {
+  case command_form::none:
+    if (!parsed.understood) inner_command({}, false, name, next);
+    return;
+  case command_form::joined_script:
+    if (!parsed.understood)
+      unreadable("the options of `" + std::string(name) + "` are not understood");
+    return joined_script(inner, name, at);
+  case command_form::script_a_word:
+    for (const auto& one : inner)
+      script_word(one, name, at);
+    return;
+  case command_form::shell_operands: {
+    const bool runs_words =
+        std::any_of(parsed.options.begin(), parsed.options.end(), [](const parsed_option& option) {
+          return option.name == "u" || option.name == "user";
+        });
+    if (runs_words) return inner_command(inner, parsed.understood, name, next);
+    const bool has_script =
+        std::any_of(parsed.options.begin(), parsed.options.end(), [&](const parsed_option& option) {
+          return option.name == "c" || option.name.ends_with("command");
+        });
+    if (has_script) return;
+    if (inner.size() < 2) return input_script(name, at);
+    rebuilt.assign(inner.begin(), inner.end()); // the user stands where the shell's name would
+    rebuilt.front().text = "sh";
+    if (rebuilt[1].text == "--") rebuilt.erase(rebuilt.begin() + 1);
+    return shell(rebuilt, at);
+  }
+  case command_form::words: break;
+  }
+  if (name == "flock" && !inner.empty() &&
+      (inner.front().text == "-c" || inner.front().text == "--command"))
+    return joined_script(inner.subspan(1), name, at);
+  if (name == "xargs" && !inner.empty()) {
+    rebuilt.assign(inner.begin(), inner.end());
+    for (auto& w : rebuilt)
+      if (!replaced.empty() && w.text.find(replaced) != std::string::npos) put_unknown(w, replaced);
+    if (replaced.empty()) rebuilt.push_back(unknown_words());
+    inner = rebuilt;
+  }
+  inner_command(inner, parsed.understood, name, next);
+}
+
+} // namespace gatehouse::policy::shell

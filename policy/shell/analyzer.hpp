@@ -1,0 +1,63 @@
+#pragma once
+
+#include "policy/shell/script.hpp"
+#include "policy/shell/segments.hpp"
+#include "policy/shell/wrappers.hpp"
+
+#include <span>
+
+namespace gatehouse::policy::shell {
+
+/// Collects the segments of one command. Everything it cannot read makes the result stricter.
+class analyzer {
+public:
+  explicit analyzer(command_analysis& out) noexcept : out_(out) {}
+
+  /// The script of the tool's own shell; `out.plain` and `out.complex` are set.
+  void outer_script(std::string_view script);
+  /// PowerShell with a script (§20); false when `argv` is something else.
+  bool outer_powershell(std::span<const std::string> argv);
+  /// Any other command.
+  void outer_command(std::span<const std::string> argv);
+
+private:
+  struct context {
+    int depth = 0;
+    segment_origin origin = segment_origin::nested;
+    const found_command* found = nullptr;    ///< the command in its script
+    const script_reading* reading = nullptr; ///< the script
+    const context* outer = nullptr;          ///< whose input is inherited
+    std::vector<std::string> assignments{};  ///< set for it by wrappers
+  };
+  using words = std::span<const word>;
+
+  void commands_of(const script_reading& reading, const context& at);
+  void command(words all, const context& at);
+  void segment(words all, const context& at);
+  void unwrap(words all, const context& at);
+  void script(std::string_view text, const context& at, variable_values variables);
+  void script_word(const word& text, std::string_view of, const context& at);
+  void joined_script(words parts, std::string_view of, const context& at);
+  void wrapper(const wrapper_grammar& grammar, words all, const context& at);
+  void inner_command(words inner, bool understood, std::string_view of, const context& at);
+
+  void shell(words all, const context& at);
+  void process_script(const word& process, std::string_view of, const context& at);
+  void input_script(std::string_view of, const context& at);
+  void find_actions(words all, const context& at);
+  void fd_actions(words all, const context& at);
+  void remote_shell(words all, const context& at);
+  void parallel(words all, const context& at);
+  void container(words all, const context& at);
+  void hidden_expansions(words all, const context& at);
+  void powershell(words all, const context& at);
+
+  void unreadable(std::string why);
+  bool deeper(const context& at) noexcept;
+
+  command_analysis& out_;
+  variable_values variables_;
+  int guesses_left_ = 256;
+};
+
+} // namespace gatehouse::policy::shell

@@ -1,0 +1,552 @@
+#include "policy/shell/characters.hpp"
+#include "policy/shell/script_reader.hpp"
+
+#include <array>
+#include <utility>
+
+namespace gatehouse::policy::shell {
+namespace {
+
+constexpr int max_syntax_depth = 100;
+constexpr std::size_t max_readings = 16;
+constexpr std::size_t max_words_of_a_reading = 256;
+constexpr std::size_t max_value_size = 4096;
+constexpr std::size_t shown_source = 60;
+
+constexpr std::array<std::string_view, 8> terminators = {"then", "do", "done", "elif",
+                                                         "else", "fi", "esac", "}"};
+
+bool is_terminator(std::string_view reserved) {
+  return std::find(terminators.begin(), terminators.end(), reserved) != terminators.end();
+}
+
+constexpr std::array<std::string_view, 5> declarations = {"declare", "typeset", "export",
+                                                          "readonly", "local"};
+
+bool starts_compound(std::string_view reserved) {
+  constexpr std::array<std::string_view, 9> words = {"{",      "if",   "while",    "until", "for",
+                                                     "select", "case", "function", "[["};
+  return std::find(words.begin(), words.end(), reserved) != words.end();
+}
+
+std::string shortened(std::string_view source) {
+  while (!source.empty() && (is_blank(source.back()) || source.back() == '\n'))
+    source.remove_suffix(1);
+  std::string text(source.substr(0, shown_source));
+  for (char& c : text)
+    c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  return source.size() > shown_source ? text + "…" : text;
+}
+
+} // namespace
+
+void script_reader::fail(std::string_view what) {
+  if (error_.empty() && at_ <= text_.size()) {
+    error_ = "syntax error at byte " + std::to_string(at_) + " of the script: " + std::string(what);
+    const auto line_end = text_.find('\n', at_);
+    resume_at_ = line_end == std::string_view::npos ? text_.size() : line_end + 1;
+  }
+  at_ = text_.size();
+}
+
+void script_reader::unreadable(std::string why) {
+  if (out_.unreadable_why.empty()) out_.unreadable_why = std::move(why);
+}
+
+bool script_reader::enter() {
+  if (++depth_ <= max_syntax_depth) return true;
+  --depth_;
+  out_.too_large = true;
+  fail("constructs are nested more than 100 deep");
+  return false;
+}
+
+void script_reader::skip_blanks() {
+  while (!done()) {
+    if (is_blank(peek())) {
+      ++at_;
+    } else if (looking_at("\\\n")) {
+      at_ += 2;
+    } else if (peek() == '#') {
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    } else {
+      return;
+    }
+  }
+}
+
+void script_reader::newline() {
+  ++at_;
+  document_bodies();
+}
+
+void script_reader::skip_newlines() {
+  skip_blanks();
+  while (peek() == '\n' && !done()) {
+    newline();
+    skip_blanks();
+  }
+}
+
+/// The unquoted literal that stands here, when it is short enough for a reserved word.
+std::string_view script_reader::reserved_word(std::size_t& end) {
+  constexpr std::size_t longest = 8; // "function"
+  reserved_buffer_.clear();
+  end = at_;
+  while (end < text_.size() && !is_word_end(text_[end])) {
+    if (text_.substr(end, 2) == "\\\n") {
+      end += 2;
+      continue;
+    }
+    if (reserved_buffer_.size() == longest) return {};
+    reserved_buffer_ += text_[end++];
+  }
+  return reserved_buffer_;
+}
+
+void script_reader::expect_reserved(std::string_view reserved) {
+  std::size_t end = 0;
+  if (reserved_word(end) == reserved)
+    at_ = end;
+  else
+    fail("expected `" + std::string(reserved) + "`");
+}
+
+void script_reader::read_program() {
+  list();
+  if (!done()) fail("unexpected `" + shortened(text_.substr(at_, 10)) + "`");
+  document_bodies(); // a document without a body, at the end of the script
+}
+
+void script_reader::list() {
+  while (true) {
+    skip_newlines();
+    if (done() || peek() == ')') return;
+    if (peek() == ';' || peek() == '|' || (peek() == '&' && peek(1) != '>')) {
+      if (!looking_at(";;") && !looking_at(";&")) fail("a command is missing");
+      return;
+    }
+    std::size_t end = 0;
+    if (is_terminator(reserved_word(end))) return;
+    and_or();
+    skip_blanks();
+    if (done()) return;
+    if (peek() == '\n') {
+      newline();
+    } else if (peek() == ';' && peek(1) != ';' && peek(1) != '&') {
+      ++at_;
+    } else if (peek() == '&') {
+      ++at_;
+    } else if (peek() != ')' && peek() != ';') {
+      return fail("a command does not end here");
+    } else {
+      return;
+    }
+  }
+}
+
+void script_reader::and_or() {
+  pipeline();
+  while (true) {
+    skip_blanks();
+    if (!looking_at("&&") && !looking_at("||")) return;
+    at_ += 2;
+    skip_newlines();
+    pipeline();
+  }
+}
+
+/// Skips `!` and, before a compound command, `time`: before a simple command `time` is read as its
+/// program, and as a wrapper later.
+void script_reader::pipeline_prefixes(bool after_pipe) {
+  while (true) {
+    skip_blanks();
+    std::size_t end = 0;
+    const std::string reserved(reserved_word(end));
+    if (reserved == "!") {
+      at_ = end;
+      continue;
+    }
+    if (reserved != "time" || after_pipe) return; // behind a pipe bash runs a program `time`
+    const auto before = std::exchange(at_, end);
+    for (const std::string_view option : {"-p", "--"}) {
+      skip_blanks();
+      if (reserved_word(end) == option) at_ = end;
+    }
+    skip_blanks();
+    const auto next = reserved_word(end);
+    if (next != "!" && !starts_compound(next) && peek() != '(') {
+      at_ = before;
+      return;
+    }
+  }
+}
+
+void script_reader::pipeline() {
+  pipeline_prefixes(false);
+  auto left = out_.commands.size();
+  command();
+  while (true) {
+    skip_blanks();
+    if (peek() != '|' || peek(1) == '|') return;
+    at_ += peek(1) == '&' ? 2 : 1;
+    skip_newlines();
+    pipeline_prefixes(true);
+    const auto right = out_.commands.size();
+    command();
+    for (auto i = right; i < out_.commands.size(); ++i) {
+      auto& input = out_.commands[i].input;
+      if (input.from == input_source::kind::inherited)
+        input = {input_source::kind::pipe, {}, {left, right}, 0};
+    }
+    left = right;
+  }
+}
+
+void script_reader::command() {
+  if (!enter()) return;
+  const auto first = out_.commands.size();
+  skip_blanks();
+  std::size_t end = 0;
+  if (peek() == '(') {
+    if (const auto closing = peek(1) == '(' ? arithmetic_end(at_ + 2) : std::nullopt) {
+      at_ += 2;
+      arithmetic(*closing, 2);
+    } else {
+      ++at_;
+      list();
+      if (peek() != ')')
+        fail("`(` is not closed");
+      else
+        ++at_;
+    }
+    compound_end(first);
+    --depth_;
+    return;
+  }
+  const std::string reserved(reserved_word(end));
+  if (starts_compound(reserved)) {
+    at_ = end;
+    if (reserved == "{") {
+      list();
+      expect_reserved("}");
+    } else if (reserved == "if") {
+      if_command();
+    } else if (reserved == "while" || reserved == "until") {
+      list();
+      expect_reserved("do");
+      list();
+      expect_reserved("done");
+    } else if (reserved == "for" || reserved == "select") {
+      for_command();
+    } else if (reserved == "case") {
+      case_command();
+    } else if (reserved == "function") {
+      function_command();
+    } else {
+      conditional();
+    }
+    compound_end(first);
+  } else if (reserved == "coproc") {
+    coproc_command(end);
+  } else if (is_terminator(reserved)) {
+    fail("unexpected `" + reserved + "`");
+  } else {
+    simple_command();
+  }
+  --depth_;
+}
+
+/// Redirections after a compound command hold for every command in it.
+void script_reader::compound_end(std::size_t first) {
+  found_command redirections;
+  const auto last = out_.commands.size();
+  skip_blanks();
+  while (at_redirection()) {
+    redirection(redirections, first, last);
+    skip_blanks();
+  }
+  if (!redirections.has_redirection) return;
+  for (auto i = first; i < last; ++i) {
+    auto& inner = out_.commands[i];
+    inner.has_redirection = true;
+    inner.write_targets.insert(inner.write_targets.end(), redirections.write_targets.begin(),
+                               redirections.write_targets.end());
+    if (inner.input.from == input_source::kind::inherited) inner.input = redirections.input;
+  }
+  // Opening the file is an effect even when nothing inside runs.
+  if (!redirections.write_targets.empty() && first == last) {
+    redirections.readings.emplace_back();
+    out_.commands.push_back(std::move(redirections));
+  }
+}
+
+void script_reader::if_command() {
+  list();
+  expect_reserved("then");
+  list();
+  while (!done()) {
+    std::size_t end = 0;
+    const auto reserved = reserved_word(end);
+    if (reserved == "elif") {
+      at_ = end;
+      list();
+      expect_reserved("then");
+      list();
+    } else if (reserved == "else") {
+      at_ = end;
+      list();
+      break;
+    } else {
+      break;
+    }
+  }
+  expect_reserved("fi");
+}
+
+void script_reader::for_command() {
+  skip_blanks();
+  if (looking_at("((")) {
+    const auto closing = arithmetic_end(at_ + 2);
+    if (!closing) return fail("`((` is not closed");
+    at_ += 2;
+    arithmetic(*closing, 2);
+    skip_blanks();
+    if (peek() == ';') ++at_;
+  } else {
+    const auto name = join_pieces(read_word(false).pieces);
+    if (name.text.empty()) return fail("a name is missing after `for`");
+    skip_newlines();
+    std::size_t end = 0;
+    if (reserved_word(end) == "in") {
+      at_ = end;
+      for (skip_blanks(); at_word(); skip_blanks()) {
+        auto& values = variables_[name.text];
+        for (const auto& reading : expand_word(read_word(false)))
+          for (const auto& value : reading)
+            if (values.size() < max_readings && value.text.find(unknown_part) == std::string::npos)
+              values.push_back(value.text);
+      }
+    }
+    if (peek() == ';') ++at_;
+  }
+  skip_newlines();
+  std::size_t end = 0;
+  const bool braces = reserved_word(end) == "{";
+  expect_reserved(braces ? "{" : "do");
+  list();
+  expect_reserved(braces ? "}" : "done");
+}
+
+void script_reader::case_command() {
+  skip_blanks();
+  read_word(false);
+  skip_newlines();
+  expect_reserved("in");
+  while (!done()) {
+    skip_newlines();
+    std::size_t end = 0;
+    if (reserved_word(end) == "esac") {
+      at_ = end;
+      return;
+    }
+    raw_word pattern;
+    if (peek() == '(') ++at_;
+    for (int open = 0; !done();) {
+      const char c = peek();
+      if (c == ')' && open == 0) break;
+      open += c == '(' ? 1 : c == ')' ? -1 : 0;
+      element(pattern, false);
+    }
+    if (done()) return fail("a pattern of `case` is not closed");
+    ++at_;
+    list();
+    if (looking_at(";;&"))
+      at_ += 3;
+    else if (looking_at(";;") || looking_at(";&"))
+      at_ += 2;
+  }
+  fail("`case` is not closed");
+}
+
+void script_reader::function_command() {
+  skip_blanks();
+  read_word(false);
+  skip_blanks();
+  if (peek() == '(') {
+    ++at_;
+    skip_blanks();
+    if (peek() != ')') return fail("expected `)` after the function's name");
+    ++at_;
+  }
+  function_body();
+}
+
+void script_reader::function_body() {
+  skip_newlines();
+  std::size_t end = 0;
+  if (peek() != '(' && !starts_compound(reserved_word(end)))
+    return fail("a function's body is missing");
+  command();
+}
+
+void script_reader::coproc_command(std::size_t after) {
+  const auto before = at_;
+  at_ = after;
+  skip_blanks();
+  std::size_t end = 0;
+  if (peek() != '(' && !starts_compound(reserved_word(end))) {
+    const auto name_at = at_;
+    read_word(false); // perhaps the NAME of `coproc NAME { …; }`
+    skip_blanks();
+    if (at_ == name_at || (peek() != '(' && !starts_compound(reserved_word(end)))) {
+      at_ = before;
+      return simple_command();
+    }
+  }
+  command();
+}
+
+void script_reader::conditional() {
+  raw_word sink;
+  bool token_start = false;
+  while (!done()) {
+    const char c = peek();
+    if (is_blank(c) || c == '\n') {
+      ++at_;
+      token_start = true;
+      continue;
+    }
+    if (token_start && looking_at("]]") && (at_ + 2 == text_.size() || is_word_end(peek(2)))) {
+      at_ += 2;
+      return;
+    }
+    token_start = false;
+    element(sink, false);
+  }
+  fail("`[[` is not closed");
+}
+
+void script_reader::simple_command() {
+  const auto begin = at_;
+  const auto index = out_.commands.size();
+  if (index >= max_commands) {
+    out_.too_large = true;
+    return fail("more than 4096 commands");
+  }
+  out_.commands.emplace_back();
+  out_.commands.back().readings.emplace_back();
+  bool declares = false;
+  bool has_program = false;
+  while (true) {
+    skip_blanks();
+    if (at_redirection()) {
+      // Commands inside its words may move the vector.
+      auto own = std::move(out_.commands[index]);
+      redirection(own, index, index + 1);
+      out_.commands[index] = std::move(own);
+      continue;
+    }
+    if (!at_word()) break;
+    auto raw = read_word(!has_program || declares);
+    if (done() && !error_.empty()) return;
+    if (!has_program && !raw.assigned.empty()) {
+      add_assignment(index, raw);
+      continue;
+    }
+    if (!has_program) {
+      has_program = true;
+      const bool bare = raw.pieces.size() == 1 && raw.pieces[0].type == word_piece::kind::bare;
+      if (peek() == '(' ||
+          (is_blank(peek()) && text_.find_first_not_of(" \t", at_) != std::string_view::npos &&
+           text_[text_.find_first_not_of(" \t", at_)] == '(')) {
+        skip_blanks();
+        ++at_;
+        skip_blanks();
+        if (!bare || peek() != ')') return fail("unexpected `(`");
+        ++at_;
+        out_.commands.pop_back();
+        return function_body();
+      }
+      const auto program = join_pieces(raw.pieces);
+      declares =
+          std::find(declarations.begin(), declarations.end(), program.text) != declarations.end();
+    } else if (declares && !raw.assigned.empty()) {
+      note_value(raw);
+    }
+    add_word(index, raw);
+  }
+  auto& self = out_.commands[index];
+  if (!has_program && self.assignments.empty() && !self.has_redirection)
+    return fail("a command is missing");
+  for (const auto& w : self.readings.front())
+    if (!w.known && self.source.empty()) self.source = shortened(text_.substr(begin, at_ - begin));
+  note_words(self);
+}
+
+void script_reader::add_word(std::size_t index, const raw_word& raw) {
+  const auto choices = expand_word(raw);
+  auto& readings = out_.commands[index].readings;
+  if (choices.size() == 1) {
+    for (auto& reading : readings)
+      reading.insert(reading.end(), choices[0].begin(), choices[0].end());
+    return;
+  }
+  const bool bounded = readings.front().size() <= max_words_of_a_reading &&
+                       readings.size() * choices.size() <= max_readings;
+  if (!bounded) unreadable("the words of a command may have too many values");
+  std::vector<std::vector<word>> next;
+  for (const auto& reading : readings) {
+    for (const auto& choice : choices) {
+      if (!bounded && &choice != &choices.front()) break;
+      next.push_back(reading);
+      next.back().insert(next.back().end(), choice.begin(), choice.end());
+    }
+  }
+  readings = std::move(next);
+}
+
+void script_reader::add_assignment(std::size_t index, const raw_word& raw) {
+  const std::vector<word_piece> value(
+      raw.pieces.begin() + static_cast<std::ptrdiff_t>(raw.value_begin), raw.pieces.end());
+  const auto text = join_pieces(value);
+  out_.commands[index].assignments.push_back(raw.assigned + "=" +
+                                             (text.known ? text.text : std::string{}));
+  note_value(raw);
+}
+
+void script_reader::note_value(const raw_word& raw) {
+  const std::vector<word_piece> value(
+      raw.pieces.begin() + static_cast<std::ptrdiff_t>(raw.value_begin), raw.pieces.end());
+  const auto text = join_pieces(value);
+  auto& values = variables_[raw.assigned];
+  if (text.text.find(unknown_part) == std::string::npos && values.size() < max_readings &&
+      text.text.size() <= max_value_size)
+    values.push_back(text.text);
+  // Arithmetic, subscripts, `${…@P}` and prompts expand what a variable holds.
+  if (text.known && text.text.find_first_of("$`") != std::string::npos && enter()) {
+    script_reader inner(text.text, out_, variables_, depth_);
+    inner.read_document();
+    --depth_;
+  }
+}
+
+/// `set -- a b` makes positional parameters of its words.
+void script_reader::note_words(const found_command& self) {
+  const auto& words = self.readings.front();
+  if (words.size() < 2 || words[0].text != "set") return;
+  std::string joined;
+  std::size_t position = 0;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (position == 0 && (words[i].text.starts_with('-') || words[i].text.starts_with('+')))
+      continue;
+    variables_[std::to_string(++position)].push_back(words[i].text);
+    joined += (joined.empty() ? "" : " ") + words[i].text;
+  }
+  if (!joined.empty() && joined.find(unknown_part) == std::string::npos) {
+    variables_["@"].push_back(joined);
+    variables_["*"].push_back(joined);
+  }
+}
+
+} // namespace gatehouse::policy::shell

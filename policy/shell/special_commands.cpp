@@ -1,0 +1,299 @@
+#include "policy/shell/special_commands.hpp"
+
+#include "policy/shell/analyzer.hpp"
+#include "policy/shell/characters.hpp"
+#include "policy/shell/powershell.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gatehouse::policy::shell {
+namespace {
+
+// Sorted.
+constexpr std::array<std::string_view, 19> shells = {
+    "ash",  "bash", "csh",   "dash", "elvish", "fish", "hush", "ksh",  "ksh93", "lksh",
+    "mksh", "osh",  "pdksh", "posh", "rbash",  "sh",   "tcsh", "yash", "zsh"};
+
+/// Builtins whose arguments may be array subscripts, which bash evaluates: `test -v 'a[$(x)]'`.
+constexpr std::array<std::string_view, 14> subscript_users = {
+    "[",      "declare", "export",    "getopts",  "let",  "local",   "mapfile",
+    "printf", "read",    "readarray", "readonly", "test", "typeset", "unset"};
+
+bool is_input_path(std::string_view path) {
+  return path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
+}
+
+/// `ssh`: short options with a value.
+constexpr wrapper_grammar ssh_grammar = {
+    .name = "ssh", .flags = "46AaCfGgKkMNnqsTtVvXxYy", .values = "BbcDEeFIiJLlmOoPpQRSWw"};
+constexpr wrapper_grammar parallel_grammar = {
+    .name = "parallel",
+    .flags = "0kmqrtuvXxz",
+    .values = "aCdDEIjLlnNPsSU",
+    .longs = "jobs= arg-file= colsep= delimiter= eta bar progress keep-order halt= joblog= "
+             "results= tmpdir= timeout= delay= retries= sshlogin= line-buffer ungroup group tag "
+             "dry-run verbose quote no-run-if-empty null max-args= max-replace-args= xargs pipe "
+             "pipepart block= resume resume-failed will-cite citation load= memfree= nice= "
+             "shebang semaphore id= fg bg wait colour shuf replace="};
+
+} // namespace
+
+word unknown_words() {
+  word w;
+  w.text = unknown_part;
+  w.known = false;
+  w.may_vanish = true;
+  return w;
+}
+
+void put_unknown(word& w, std::string_view placeholder) {
+  for (auto at = w.text.find(placeholder); at != std::string::npos;
+       at = w.text.find(placeholder, at + unknown_part.size()))
+    w.text.replace(at, placeholder.size(), unknown_part);
+  w.known = false;
+}
+
+bool is_shell_name(std::string_view name) noexcept {
+  return std::binary_search(shells.begin(), shells.end(), name);
+}
+
+void analyzer::unwrap(words all, const context& at) {
+  auto name = base_name(all.front().text);
+  if (is_shell_name(name)) return shell(all, at);
+  if (name == "eval") return joined_script(all.subspan(1), "eval", at);
+  if (name == "trap") {
+    std::size_t first = 1;
+    if (first < all.size() && all[first].text == "--") ++first;
+    if (first < all.size() && !(first == 1 && all[first].text.starts_with('-')))
+      script_word(all[first], "trap", at);
+    return;
+  }
+  if (name == "alias") {
+    for (const auto& definition : all.subspan(1))
+      if (const auto equals = definition.text.find('='); equals != std::string::npos) {
+        auto value = definition;
+        value.text.erase(0, equals + 1);
+        script_word(value, "alias", at);
+      }
+    return;
+  }
+  if ((name == "source" || name == ".") && all.size() > 1) {
+    auto operands = all.subspan(all[1].text == "--" && all.size() > 2 ? 2 : 1);
+    if (is_input_path(operands.front().text)) return input_script(name, at);
+    if (operands.front().is_process) return process_script(operands.front(), name, at);
+    return;
+  }
+  if ((name == "mapfile" || name == "readarray")) {
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (all[i].text.starts_with("-C")) {
+        auto callback = all[i];
+        callback.text.erase(0, 2);
+        if (callback.text.empty() && i + 1 < all.size()) callback = all[i + 1];
+        script_word(callback, name, at);
+      }
+  }
+  if (std::find(subscript_users.begin(), subscript_users.end(), name) != subscript_users.end())
+    return hidden_expansions(all, at);
+  if (name == "find" || name == "gfind" || name == "bfs") return find_actions(all, at);
+  if (name == "fd" || name == "fdfind") return fd_actions(all, at);
+  if (name == "ssh" || name == "slogin" || name == "rsh") return remote_shell(all, at);
+  if (name == "at" || name == "batch") return input_script(name, at);
+  if (name == "parallel") return parallel(all, at);
+  if (name == "docker" || name == "podman" || name == "nerdctl") return container(all, at);
+  if (is_powershell_name(name)) return powershell(all, at);
+  if (name.starts_with("ld-linux") || name.starts_with("ld-musl")) name = "ld.so";
+  if (name == "gtimeout" || name == "genv" || name == "gnice" || name == "gnohup" ||
+      name == "gxargs" || name == "gstdbuf" || name == "gtime")
+    name.remove_prefix(1);
+  if (const auto* grammar = find_wrapper(name)) wrapper(*grammar, all, at);
+}
+
+void analyzer::shell(words all, const context& at) {
+  const auto name = base_name(all.front().text);
+  bool runs_string = false;
+  bool reads_input = false;
+  std::size_t i = 1;
+  for (; i < all.size(); ++i) {
+    const std::string_view text = all[i].text;
+    if (all[i].may_vanish) {
+      unreadable("the options of `" + std::string(name) + "` are not understood");
+      continue;
+    }
+    if (text == "--" || text == "-") {
+      ++i;
+      break;
+    }
+    if (text.starts_with("--")) {
+      if (text.starts_with("--command=") || text.starts_with("--init-command=")) {
+        auto value = all[i];
+        value.text.erase(0, text.find('=') + 1);
+        script_word(value, name, at);
+        reads_input = false;
+        runs_string = false;
+      } else if (text == "--command" || text == "--init-command") {
+        if (++i < all.size()) script_word(all[i], name, at);
+      } else if (text == "--rcfile" || text == "--init-file") {
+        ++i;
+      }
+      continue;
+    }
+    if (text.size() < 2 || (text[0] != '-' && text[0] != '+')) break;
+    for (const char letter : text.substr(1)) {
+      runs_string = runs_string || (letter == 'c' && text[0] == '-');
+      reads_input = reads_input || letter == 's';
+      if (letter == 'o' || letter == 'O') ++i; // its value is the next word
+    }
+  }
+  const auto rest = all.subspan(std::min(i, all.size()));
+  if (runs_string) {
+    if (rest.empty()) return;
+    variable_values inner = variables_;
+    for (std::size_t k = 1; k < rest.size(); ++k) {
+      if (rest[k].text.find(unknown_part) != std::string::npos) continue;
+      inner[std::to_string(k - 1)].push_back(rest[k].text);
+      if (k > 1) {
+        auto& every = inner["@"];
+        if (k == 2) every.emplace_back();
+        every.back() += (k == 2 ? "" : " ") + rest[k].text;
+        inner["*"] = every;
+      }
+    }
+    std::swap(inner, variables_);
+    script_word(rest.front(), name, at);
+    if (!rest.front().known && rest.front().may_vanish && rest.size() > 1)
+      script_word(rest[1], name, at);
+    std::swap(inner, variables_);
+    return;
+  }
+  if (rest.empty() || reads_input || is_input_path(rest.front().text))
+    return input_script(name, at);
+  if (rest.front().is_process) return process_script(rest.front(), name, at);
+  if (!rest.front().known)
+    unreadable("the script of `" + std::string(name) + "` is only known when it runs");
+}
+
+/// The script is what a process substitution prints.
+void analyzer::process_script(const word& process, std::string_view of, const context& at) {
+  word text;
+  if (at.reading != nullptr)
+    text.text = printed_text(*at.reading, process.process, text.known);
+  else
+    text.known = false;
+  script_word(text, of, at);
+}
+
+/// The program reads its script from its input.
+void analyzer::input_script(std::string_view of, const context& at) {
+  const auto* from = &at;
+  while (from != nullptr &&
+         (from->found == nullptr || from->found->input.from == input_source::kind::inherited))
+    from = from->outer;
+  if (from == nullptr) return;
+  const auto& input = from->found->input;
+  word text;
+  if (input.from == input_source::kind::text) {
+    text.text = input.text;
+    text.known = input.text.find(unknown_part) == std::string::npos;
+  } else if (input.from == input_source::kind::pipe && from->reading != nullptr) {
+    text.text = printed_text(*from->reading, input.writers, text.known);
+  } else {
+    text.known = false;
+  }
+  script_word(text, of, at);
+}
+
+void analyzer::find_actions(words all, const context& at) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const auto& text = all[i].text;
+    if (text != "-exec" && text != "-execdir" && text != "-ok" && text != "-okdir") continue;
+    std::vector<word> inner;
+    for (++i; i < all.size(); ++i) {
+      if (all[i].text == ";" ||
+          (all[i].text == "+" && !inner.empty() && all[i - 1].text.find("{}") != std::string::npos))
+        break;
+      inner.push_back(all[i]);
+      if (all[i].text.find("{}") != std::string::npos) put_unknown(inner.back(), "{}");
+    }
+    inner_command(inner, true, "find", at);
+  }
+}
+
+void analyzer::fd_actions(words all, const context& at) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const auto& text = all[i].text;
+    if (text != "-x" && text != "-X" && text != "--exec" && text != "--exec-batch") continue;
+    std::vector<word> inner;
+    for (++i; i < all.size() && all[i].text != ";"; ++i) {
+      inner.push_back(all[i]);
+      if (all[i].text.find('{') != std::string::npos) inner.back().known = false;
+    }
+    inner_command(inner, true, "fd", at);
+  }
+}
+
+void analyzer::remote_shell(words all, const context& at) {
+  const auto parsed = parse_options(ssh_grammar, all, 1);
+  if (!parsed.understood) unreadable("the options of `ssh` are not understood");
+  for (const auto& option : parsed.options) {
+    if (option.name != "o") continue;
+    auto value = option.value;
+    const auto end = value.text.find_first_of("= ");
+    auto key = value.text.substr(0, end);
+    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
+    });
+    if ((key == "proxycommand" || key == "localcommand" || key == "knownhostscommand") &&
+        end != std::string::npos) {
+      value.text.erase(0, end + 1);
+      script_word(value, "ssh", at);
+    }
+  }
+  const auto rest = all.subspan(std::min(parsed.command + 1, all.size()));
+  if (rest.empty()) {
+    if (parsed.command < all.size()) input_script("ssh", at);
+    return;
+  }
+  joined_script(rest, "ssh", at);
+}
+
+void analyzer::parallel(words all, const context& at) {
+  const auto parsed = parse_options(parallel_grammar, all, 1);
+  auto rest = all.subspan(parsed.command);
+  const auto sources = std::find_if(rest.begin(), rest.end(),
+                                    [](const word& w) { return w.text.starts_with(":::"); });
+  std::vector<word> inner(rest.begin(), sources);
+  for (auto& w : inner)
+    if (w.text.find("{}") != std::string::npos) put_unknown(w, "{}");
+  if (inner.empty()) {
+    for (auto source = sources; source != rest.end(); ++source)
+      if (!source->text.starts_with(":::")) script_word(*source, "parallel", at);
+    if (sources == rest.end()) input_script("parallel", at);
+    return;
+  }
+  if (!parsed.understood) return inner_command(inner, false, "parallel", at);
+  joined_script(inner, "parallel", at);
+}
+
+void analyzer::container(words all, const context& at) {
+  for (std::size_t i = 1; i < std::min<std::size_t>(all.size(), 8); ++i) {
+    const auto& text = all[i].text;
+    if (text != "exec" && text != "run") continue;
+    const auto* grammar = find_wrapper(text == "exec" ? "docker exec" : "docker run");
+    return wrapper(*grammar, all.subspan(i), at);
+  }
+}
+
+void analyzer::hidden_expansions(words all, const context& at) {
+  for (const auto& w : all.subspan(1)) {
+    if (w.text.find('[') == std::string::npos || w.text.find_first_of("$`") == std::string::npos)
+      continue;
+    if (!deeper(at)) return;
+    context inner;
+    inner.depth = at.depth + 1;
+    inner.outer = &at;
+    commands_of(read_expansions(w.text, variables_), inner);
+  }
+}
+
+} // namespace gatehouse::policy::shell

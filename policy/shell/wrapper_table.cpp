@@ -1,0 +1,257 @@
+#include "policy/shell/wrappers.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gatehouse::policy::shell {
+namespace {
+
+// Sorted by name.
+constexpr auto table = std::to_array<wrapper_grammar>({
+    {.name = "builtin"},
+    {.name = "busybox"},
+    {.name = "caffeinate", .flags = "disum", .values = "tw"},
+    {.name = "catchsegv"},
+    {.name = "chpst", .flags = "vPV012", .values = "uUbe/nlLmdorcftp"},
+    {.name = "chroot", .longs = "groups= userspec= skip-chdir help version", .operands = 1},
+    {.name = "chrt",
+     .flags = "abdfiomprRvhVe",
+     .values = "TPD",
+     .longs = "all-tasks batch deadline fifo idle other rr reset-on-fork pid max verbose help "
+              "version ext sched-runtime= sched-period= sched-deadline=",
+     .operands = 1},
+    {.name = "command", .flags = "pvV"},
+    {.name = "coproc", .takes_assignments = true},
+    {.name = "dbus-run-session", .longs = "dbus-daemon= config-file= help version"},
+    {.name = "doas", .flags = "Lns", .values = "aCu"},
+    {.name = "docker exec",
+     .flags = "dit",
+     .values = "euw",
+     .longs = "detach detach-keys= env= env-file= interactive privileged tty user= workdir= "
+              "latest",
+     .operands = 1},
+    {.name = "docker run",
+     .flags = "dPitq",
+     .values = "acehlmpuvw",
+     .longs = "add-host= attach= cap-add= cap-drop= cidfile= cpus= detach device= dns= "
+              "entrypoint= env= env-file= expose= gpus= hostname= init interactive ip= ipc= "
+              "label= link= log-driver= log-opt= memory= mount= name= net= network= "
+              "network-alias= no-healthcheck pid= platform= privileged publish= publish-all "
+              "pull= quiet read-only replace restart= rm runtime= security-opt= shm-size= "
+              "sig-proxy stop-signal= tmpfs= tty ulimit= user= userns= volume= volumes-from= "
+              "workdir=",
+     .operands = 1},
+    {.name = "env",
+     .flags = "i0v",
+     .values = "uCS",
+     .longs = "ignore-environment null unset= chdir= split-string= block-signal? default-signal? "
+              "ignore-signal? list-signal-handling debug help version",
+     .takes_assignments = true},
+    {.name = "exec", .flags = "cl", .values = "a"},
+    {.name = "fakeroot",
+     .flags = "uhv",
+     .values = "lsibf",
+     .longs = "lib= faked= unknown-is-real help version"},
+    {.name = "firejail", .longs = "noprofile quiet private? net= profile= appimage debug x11?"},
+    {.name = "flock",
+     .flags = "sexnoFuv",
+     .values = "wE",
+     .longs = "shared exclusive nonblock nb close no-fork unlock wait= timeout= "
+              "conflict-exit-code= verbose help version command=",
+     .operands = 1,
+     .scripts = "c command"},
+    {
+        .name = "gdb",
+        .flags = "nqhv",
+        .values = "xdpscb",
+        .longs = "args batch nx nh quiet silent ex= eval-command= command= directory= core= pid= "
+                 "symbols= exec= se= tty= cd= return-child-result",
+    },
+    {.name = "hyperfine",
+     .flags = "iNh",
+     .values = "LSMcmnprsuw",
+     .longs = "warmup= min-runs= max-runs= runs= prepare= cleanup= setup= shell= show-output "
+              "ignore-failure? style= sort= time-unit= export-json= export-csv= "
+              "export-markdown= command-name= parameter-scan= parameter-list= output= input=",
+     .scripts = "p prepare c cleanup s setup",
+     .form = command_form::script_a_word},
+    {.name = "i386", .flags = "vBFILRSTXZ3", .longs = "32bit fdpic-funcptrs help version"},
+    {.name = "i686", .flags = "vBFILRSTXZ3", .longs = "32bit fdpic-funcptrs help version"},
+    {.name = "ionice",
+     .flags = "thV",
+     .values = "cnpPu",
+     .longs = "class= classdata= pid= pgid= uid= ignore help version"},
+    {.name = "ld.so",
+     .longs = "library-path= preload= audit= argv0= inhibit-cache inhibit-rpath= list verify "
+              "help version list-tunables list-diagnostics glibc-hwcaps-mask= "
+              "glibc-hwcaps-prepend="},
+    {.name = "linux32", .flags = "vBFILRSTXZ3", .longs = "32bit fdpic-funcptrs help version"},
+    {.name = "linux64", .flags = "vBFILRSTXZ3", .longs = "32bit fdpic-funcptrs help version"},
+    {.name = "ltrace",
+     .flags = "bcCfhiLrSttTV",
+     .values = "aADeFglnopsuwx",
+     .longs = "align= config= demangle indent= help library= output= version where="},
+    {.name = "nice", .values = "n", .longs = "adjustment= help version", .takes_numbers = true},
+    {.name = "nocorrect"},
+    {.name = "noglob"},
+    {.name = "nohup", .longs = "help version"},
+    {.name = "nsenter",
+     .flags = "aFZehVc",
+     .values = "tSG",
+     .optional = "muinpCUTrwW",
+     .longs = "all target= mount? uts? ipc? net? pid? cgroup? user? time? setuid= setgid= "
+              "preserve-credentials root? wd? wdns= env no-fork follow-context join-cgroup "
+              "keep-caps user-parent help version"},
+    {.name = "numactl",
+     .flags = "aHsb",
+     .values = "iNmClpP",
+     .longs = "all interleave= membind= cpunodebind= physcpubind= localalloc preferred= balancing "
+              "show hardware"},
+    {.name = "pkexec", .longs = "user= disable-internal-agent keep-cwd help version"},
+    {.name = "prlimit",
+     .flags = "hV",
+     .values = "po",
+     .optional = "cdefilmnqrstuvxy",
+     .longs = "pid= output= noheadings raw verbose core? data? nice? fsize? sigpending? memlock? "
+              "rss? nofile? msgqueue? rtprio? stack? cpu? nproc? as? locks? rttime? help version"},
+    {.name = "proxychains", .flags = "q", .values = "f"},
+    {.name = "proxychains4", .flags = "q", .values = "f"},
+    {.name = "repeat", .operands = 1},
+    {.name = "runuser",
+     .flags = "lmpPfhV",
+     .values = "cgGsuw",
+     .longs = "command= session-command= group= supp-group= login preserve-environment pty "
+              "shell= user= fast whitelist-environment= help version",
+     .scripts = "c command session-command",
+     .options_anywhere = true,
+     .form = command_form::shell_operands},
+    {.name = "script",
+     .flags = "aefqhV",
+     .values = "BEIOTcmo",
+     .optional = "t",
+     .longs = "append command= log-in= log-out= log-io= log-timing= logging-format= echo= return "
+              "flush force quiet output-limit= timing? help version",
+     .scripts = "c command",
+     .options_anywhere = true,
+     .form = command_form::none},
+    {.name = "setarch",
+     .flags = "vBFILRSTXZ3",
+     .longs = "32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize "
+              "whole-seconds sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 "
+              "verbose list help version show?"},
+    {.name = "setpriv",
+     .flags = "dhV",
+     .longs = "dump clear-groups groups= inh-caps= ambient-caps= bounding-set= init-groups "
+              "keep-groups list-caps no-new-privs nnp rgid= regid= egid= ruid= euid= reuid= "
+              "securebits= pdeathsig= selinux-label= apparmor-profile= reset-env help version"},
+    {.name = "setsid", .flags = "cfwhV", .longs = "ctty fork wait help version"},
+    {.name = "softlimit", .values = "acdflmoprst"},
+    {.name = "ssh-agent", .flags = "cDdksh", .values = "aEOPt"},
+    {.name = "stdbuf", .values = "ioe", .longs = "input= output= error= help version"},
+    {.name = "strace",
+     .flags = "cCdDfFhiknqrtTvVwxyYzZ",
+     .values = "abeEIoOpPsSuUX",
+     .longs = "argv0= attach= detach-on= failed-only follow-forks output-separately inject= "
+              "fault= kill-on-exit env= user= columns= abbrev= trace= signal= status= "
+              "string-limit= strings-in-hex? successful-only summary summary-only "
+              "summary-columns= summary-sort-by= summary-syscall-overhead= summary-wall-clock "
+              "output= output-append-mode quiet? raw= read= relative-timestamps? "
+              "syscall-times? timestamps? trace-path= verbose= write= interruptible= daemonize? "
+              "stack-traces instruction-pointer decode-fds? decode-pids= const-print-style= "
+              "no-abbrev seccomp-bpf tips? debug help version pidns-translation secontext? "
+              "syscall-number"},
+    {.name = "su",
+     .flags = "lmpPfhV",
+     .values = "cgGsTw",
+     .longs = "command= session-command= group= supp-group= login preserve-environment pty "
+              "shell= fast whitelist-environment= no-pty help version",
+     .scripts = "c command session-command",
+     .options_anywhere = true,
+     .form = command_form::shell_operands},
+    {.name = "sudo",
+     .flags = "ABbEeHiKklNnPSsVv",
+     .values = "aCcDghpRrTtUu",
+     .longs = "askpass background bell auth-type= close-from= login-class= chdir= preserve-env? "
+              "edit group= set-home help host= login remove-timestamp reset-timestamp no-update "
+              "list non-interactive preserve-groups prompt= chroot= role= stdin shell type= "
+              "command-timeout= other-user= user= version validate",
+     .takes_assignments = true},
+    {.name = "systemd-inhibit",
+     .longs = "what= who= why= mode= list no-pager no-legend help version"},
+    {.name = "systemd-run",
+     .flags = "drtPqGSh",
+     .values = "upHMEC",
+     .longs =
+         "user system scope unit= property= description= slice= slice-inherit expand-environment= "
+         "remain-after-exit send-sighup service-type= uid= gid= nice= working-directory= "
+         "same-dir setenv= pty pipe quiet shell wait collect no-block no-ask-password "
+         "on-active= on-boot= on-startup= on-unit-active= on-unit-inactive= on-calendar= "
+         "on-clock-change on-timezone-change path-property= socket-property= "
+         "timer-property= host= machine= help version"},
+    {.name = "taskset",
+     .flags = "apchV",
+     .longs = "all-tasks pid cpu-list help version",
+     .operands = 1},
+    {.name = "time",
+     .flags = "apqvV",
+     .values = "fo",
+     .longs = "append format= output= portability quiet verbose help version",
+     .takes_assignments = true},
+    {.name = "timeout",
+     .flags = "pvf",
+     .values = "ks",
+     .longs = "foreground preserve-status kill-after= signal= verbose help version",
+     .operands = 1},
+    {.name = "torify"},
+    {.name = "torsocks", .flags = "di", .values = "uaP"},
+    {.name = "toybox"},
+    {.name = "tsocks"},
+    {.name = "unbuffer", .flags = "p"},
+    {.name = "unshare",
+     .flags = "fhrcV",
+     .values = "SGRwl",
+     .optional = "muinpCUT",
+     .longs = "mount? uts? ipc? net? pid? user? cgroup? time? fork kill-child? mount-proc? "
+              "mount-binfmt? map-user= map-group= map-root-user map-current-user map-auto "
+              "map-users= map-groups= map-subids propagation= setgroups= keep-caps root= wd= "
+              "setuid= setgid= monotonic= boottime= load-interp= forward-signals help version"},
+    {.name = "valgrind",
+     .flags = "qvhd",
+     .longs = "tool= log-file= leak-check= error-exitcode= trace-children= track-origins= "
+              "show-leak-kinds= suppressions= xml= xml-file= num-callers= gen-suppressions= "
+              "quiet verbose help version"},
+    {.name = "watch",
+     .flags = "bcCdegprtwxvh",
+     .values = "nqs",
+     .longs = "beep color no-color differences? errexit chgexit equexit= interval= precise "
+              "no-rerun no-title no-wrap exec help version",
+     .form = command_form::joined_script},
+    {.name = "winpty", .flags = "X"},
+    {.name = "x86_64", .flags = "vBFILRSTXZ3", .longs = "32bit fdpic-funcptrs help version"},
+    {.name = "xargs",
+     .flags = "0oprtx",
+     .values = "adEILnPs",
+     .optional = "eil",
+     .longs = "null arg-file= delimiter= eof? replace? max-lines? max-args= max-procs= "
+              "interactive open-tty no-run-if-empty max-chars= show-limits verbose exit "
+              "process-slot-var= help version"},
+    {.name = "xvfb-run",
+     .flags = "al",
+     .values = "efnpsw",
+     .longs = "auto-servernum auth-file= error-file= listen-tcp server-num= xauth-protocol= "
+              "server-args= wait= help"},
+});
+
+static_assert(std::is_sorted(table.begin(), table.end(),
+                             [](const auto& a, const auto& b) { return a.name < b.name; }));
+
+} // namespace
+
+const wrapper_grammar* find_wrapper(std::string_view name) noexcept {
+  const auto found = std::lower_bound(
+      table.begin(), table.end(), name,
+      [](const wrapper_grammar& grammar, std::string_view key) { return grammar.name < key; });
+  return found != table.end() && found->name == name ? &*found : nullptr;
+}
+
+} // namespace gatehouse::policy::shell

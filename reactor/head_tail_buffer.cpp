@@ -1,0 +1,72 @@
+#include "reactor/head_tail_buffer.hpp"
+
+#include "protocol/utf8.hpp"
+
+#include <algorithm>
+
+namespace gatehouse::reactor {
+namespace {
+
+std::uint64_t count_lines(std::string_view bytes) {
+  return static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+}
+
+/// Bytes at the beginning that may belong to a character whose first bytes are gone.
+std::size_t orphaned_prefix(std::string_view bytes) {
+  constexpr std::size_t longest = 3;
+  std::size_t n = 0;
+  while (n < std::min(longest, bytes.size()) &&
+         (static_cast<unsigned char>(bytes[n]) & 0xC0u) == 0x80)
+    ++n;
+  return n;
+}
+
+std::string notice(std::uint64_t bytes, std::uint64_t lines) {
+  return "[... " + std::to_string(bytes) + " bytes omitted, " + std::to_string(lines) +
+         " line ends among them ...]\n";
+}
+
+} // namespace
+
+head_tail_buffer::head_tail_buffer(std::size_t capacity)
+    : head_capacity_{std::max<std::size_t>(capacity, 2) / 2},
+      tail_capacity_{std::max<std::size_t>(capacity, 2) - head_capacity_} {}
+
+void head_tail_buffer::append(std::string_view bytes) {
+  total_bytes_ += bytes.size();
+  total_lines_ += count_lines(bytes);
+  const auto to_head = std::min(bytes.size(), head_capacity_ - head_.size());
+  head_ += bytes.substr(0, to_head);
+  append_to_tail(bytes.substr(to_head));
+}
+
+void head_tail_buffer::append_to_tail(std::string_view bytes) {
+  if (bytes.size() > tail_capacity_) bytes.remove_prefix(bytes.size() - tail_capacity_);
+  const auto growing = std::min(bytes.size(), tail_capacity_ - tail_.size());
+  tail_ += bytes.substr(0, growing);
+  bytes.remove_prefix(growing);
+  while (!bytes.empty()) {
+    const auto n = std::min(bytes.size(), tail_capacity_ - tail_begin_);
+    std::copy_n(bytes.begin(), n, tail_.begin() + static_cast<std::ptrdiff_t>(tail_begin_));
+    tail_begin_ = (tail_begin_ + n) % tail_capacity_;
+    bytes.remove_prefix(n);
+  }
+}
+
+head_tail_buffer::text head_tail_buffer::render() const {
+  const auto in_order = tail_.substr(tail_begin_) + tail_.substr(0, tail_begin_);
+  if (total_bytes_ == head_.size() + tail_.size()) return {to_valid_utf8(head_ + in_order), 0, 0};
+  std::string_view head = head_, tail = in_order;
+  head.remove_suffix(incomplete_utf8_suffix(head));
+  tail.remove_prefix(orphaned_prefix(tail));
+  text out;
+  out.omitted_bytes = total_bytes_ - head.size() - tail.size();
+  out.omitted_lines = total_lines_ - count_lines(head) - count_lines(tail);
+  out.value = to_valid_utf8(head);
+  if (!out.value.empty() && out.value.back() != '\n') out.value += '\n';
+  out.value += notice(out.omitted_bytes, out.omitted_lines);
+  out.value += to_valid_utf8(tail);
+  return out;
+}
+
+} // namespace gatehouse::reactor

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gatehouse::reactor {
+
+/// The beginning and the end of a byte stream in bounded memory: errors tend to stand last, their
+/// cause first. Counts all bytes exactly, whatever it keeps.
+class head_tail_buffer {
+public:
+  /// Keeps at most `capacity` bytes (at least 2): the first half and the last half.
+  explicit head_tail_buffer(std::size_t capacity);
+
+  void append(std::string_view bytes);
+  [[nodiscard]] std::uint64_t total_bytes() const noexcept { return total_bytes_; }
+
+  struct text {
+    /// Well-formed UTF-8: bytes that are none became U+FFFD, no character is torn at the cut, and
+    /// where something is missing a line says how many bytes and lines.
+    std::string value;
+    std::uint64_t omitted_bytes = 0;
+    std::uint64_t omitted_lines = 0; ///< line ends among them
+  };
+  [[nodiscard]] text render() const;
+
+private:
+  void append_to_tail(std::string_view bytes);
+
+  std::size_t head_capacity_;
+  std::size_t tail_capacity_;
+  std::string head_;
+  std::string tail_; ///< a ring once it is full
+  std::size_t tail_begin_ = 0;
+  std::uint64_t total_bytes_ = 0;
+  std::uint64_t total_lines_ = 0;
+};
+
+} // namespace gatehouse::reactor

@@ -1,0 +1,132 @@
+#include "reactor/output_capture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace gatehouse::reactor;
+
+namespace {
+
+constexpr auto out = output_stream::standard_output;
+constexpr auto err = output_stream::standard_error;
+
+std::string numbers(int last) {
+  std::string text;
+  for (int i = 1; i <= last; ++i)
+    text += std::to_string(i) + "\n";
+  return text;
+}
+
+/// Feeds `text` in chunks of `size`.
+head_tail_buffer fed(std::size_t capacity, std::string_view text, std::size_t size) {
+  head_tail_buffer buffer{capacity};
+  for (; !text.empty(); text.remove_prefix(std::min(size, text.size())))
+    buffer.append(text.substr(0, size));
+  return buffer;
+}
+
+} // namespace
+
+TEST_SUITE("reactor.output_capture") {
+  TEST_CASE("§96 the beginning and the end are kept, and what is missing is counted") {
+    struct row {
+      std::size_t capacity;
+      std::string text;
+      std::string expected;
+      std::uint64_t bytes;
+      std::uint64_t lines;
+    };
+    const std::vector<row> rows = {
+        {8, "", "", 0, 0},
+        {8, "12345678", "12345678", 0, 0},
+        {8, "123456789", "1234\n[... 1 bytes omitted, 0 line ends among them ...]\n6789", 1, 0},
+        {8, "abc\nd\ne\nwxyz", "abc\n[... 4 bytes omitted, 2 line ends among them ...]\nwxyz", 4,
+         2},
+        // The cut falls into é on both sides.
+        {8, "abcé-mid-éxyz", "abc\n[... 9 bytes omitted, 0 line ends among them ...]\nxyz", 9, 0},
+        {8,
+         "ab\xFF"
+         "d-mid-x\xFFyz",
+         "ab\xEF\xBF\xBD"
+         "d\n[... 5 bytes omitted, 0 line ends among them ...]\nx\xEF\xBF\xBDyz",
+         5, 0},
+        {8, "abc\xE2\x82\xAC!", "abc€!", 0, 0},
+    };
+    for (const auto& row : rows)
+      for (const std::size_t chunk : {1U, 2U, 3U, 5U, 100U}) {
+        CAPTURE(row.text);
+        CAPTURE(chunk);
+        const auto buffer = fed(row.capacity, row.text, chunk);
+        const auto text = buffer.render();
+        CHECK(text.value == row.expected);
+        CHECK(text.omitted_bytes == row.bytes);
+        CHECK(text.omitted_lines == row.lines);
+        CHECK(buffer.total_bytes() == row.text.size());
+      }
+  }
+
+  TEST_CASE("BR-160 two million lines are counted to the byte") {
+    const auto text = numbers(2'000'000);
+    REQUIRE(text.size() == 14'888'896);
+    output_capture capture;
+    for (std::size_t at = 0; at < text.size(); at += 16'384)
+      capture.append(out, std::string_view{text}.substr(at, 16'384));
+    CHECK(capture.total_bytes() == text.size());
+    const auto kept = capture.output();
+    CHECK(kept.truncated_bytes == text.size() - 1024 * 1024);
+    CHECK(kept.stdout_text == kept.aggregated);
+    CHECK(kept.stdout_text.starts_with("1\n2\n3\n"));
+    CHECK(kept.stdout_text.ends_with("1999999\n2000000\n"));
+    CHECK(kept.stdout_text.find(std::to_string(kept.truncated_bytes) + " bytes omitted") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("BR-159 a few very long lines do not hide the error at the end") {
+    output_capture capture{{.bytes = 10'240}};
+    capture.append(out, std::string(50'000, 'a') + "\n" + std::string(50'000, 'b') + "\n");
+    capture.append(err, "FINAL ERROR\n");
+    CHECK(capture.output().aggregated.ends_with("FINAL ERROR\n"));
+    CHECK(capture.output().stderr_text == "FINAL ERROR\n");
+  }
+
+  TEST_CASE("§96 the aggregate keeps the order of arrival and never splits a character between "
+            "streams") {
+    output_capture capture;
+    capture.append(out, "a\xE2\x82");
+    capture.append(err, "E\xC3");
+    capture.append(out, "\xACz");
+    capture.append(err, "\xA9");
+    const auto kept = capture.output();
+    CHECK(kept.aggregated == "aE€zé");
+    CHECK(kept.stdout_text == "a€z");
+    CHECK(kept.stderr_text == "Eé");
+    CHECK(kept.truncated_bytes == 0);
+  }
+
+  TEST_CASE("§96 deltas join to the text that was written, unfinished characters included") {
+    output_capture capture;
+    std::string joined;
+    const std::string text = "é€\xE2\x82";
+    for (const char c : text)
+      if (const auto delta = capture.append(out, {&c, 1})) {
+        CHECK_FALSE(delta->empty());
+        joined += *delta;
+      }
+    CHECK(joined == "é€");
+    joined += capture.finish(out).value_or("");
+    CHECK(joined == "é€\xEF\xBF\xBD\xEF\xBF\xBD");
+    CHECK_FALSE(capture.finish(out));
+    CHECK(capture.output().aggregated == joined);
+  }
+
+  TEST_CASE("§96 after 10,000 deltas of a call no more are announced, yet all is kept") {
+    output_capture capture;
+    std::size_t announced = 0;
+    for (int i = 0; i < 12'000; ++i)
+      announced += capture.append(i % 2 == 0 ? out : err, "x").has_value();
+    CHECK(announced == 10'000);
+    CHECK(capture.output().aggregated.size() == 12'000);
+  }
+}
