@@ -8,6 +8,7 @@
 #include <caf/send.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -154,7 +155,10 @@ void shell_attempt::take(const sandbox_event& event) {
 void shell_attempt::stop(attempt_ending why) {
   if (stopped_ || !process_) return;
   stopped_ = why;
-  process_->terminate(terms_.end_grace);
+  // To the helper alone: it passes the signal on to the command, while the processes that hold the
+  // boundary must outlive it for the command to have its grace.
+  process_->signal(SIGTERM);
+  limit_.start(terms_.end_grace, [this] { process_->terminate(std::chrono::milliseconds{0}); });
 }
 
 void shell_attempt::finish_when_over() {
@@ -172,11 +176,11 @@ void shell_attempt::finish() {
   const auto kind = last_word_ ? std::optional{last_word_->kind} : std::nullopt;
   if (record_.failure) {
     record_.ending = attempt_ending::not_started;
+  } else if (stopped_) {
+    record_.ending = *stopped_; // first cause wins, whatever the signal did then (§97)
   } else if (kind == sandbox_event_kind::boundary_failed) {
     record_.ending = attempt_ending::not_started;
     record_.failure = no_boundary(*last_word_);
-  } else if (stopped_) {
-    record_.ending = *stopped_; // first cause wins, whatever the signal did then (§97)
   } else if (kind == sandbox_event_kind::signalled) {
     record_.ending = attempt_ending::signalled;
     record_.signal = last_word_->signal;
