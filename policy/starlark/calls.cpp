@@ -164,6 +164,7 @@ value evaluator::call_function(const function_object& f, const call_arguments& a
 void evaluator::bind(const function_object& f, const call_arguments& arguments, frame& into) {
   const auto& parameters = f.syntax->parameters;
   const auto name = named(f.syntax->name);
+  spend(parameters.size() * arguments.named.size() / 8);
   std::size_t next_positional = 0;
   std::size_t next_default = 0;
   std::vector<bool> taken(arguments.named.size(), false);
