@@ -8,6 +8,11 @@ namespace gatehouse::cli {
 // exit with.
 
 int sandbox_command(arguments given);
+int doctor_command(arguments given);
 int config_command(arguments given);
+int policy_check_command(arguments given);
+int policy_explain_command(arguments given);
+int policy_test_command(arguments given);
+int policy_replay_command(arguments given);
 
 } // namespace gatehouse::cli

@@ -17,10 +17,18 @@ constexpr std::string_view help_text =
 
   gatehouse run [options] -- CMD…           one command through decision, approval and sandbox
   gatehouse sandbox [options] -- CMD…       one command inside the boundary, nobody asked
+  gatehouse policy explain [options] -- CMD…  the whole decision about a command; runs nothing
+  gatehouse policy check --rules F… CMD…    which rules match a command, text only
+  gatehouse policy test F…                  checks the examples of rule files
+  gatehouse policy replay --rules F… < JSONL  what other rules would change
   gatehouse config show [--json]            every setting in force and where it comes from
   gatehouse --version
 
 `gatehouse COMMAND --help` tells more.
+)";
+
+constexpr std::string_view policy_help = R"(gatehouse policy explain | check | test | replay
+`gatehouse policy explain --help` and so on tell more.
 )";
 
 int say(std::string_view text) {
@@ -36,6 +44,18 @@ int become_host(char** argv) {
   return exit_wrong_usage;
 }
 
+int policy_command(arguments given) {
+  const std::string_view name{given.empty() ? "" : given.front()};
+  if (name == "check") return policy_check_command(given.subspan(1));
+  if (name == "explain") return policy_explain_command(given.subspan(1));
+  if (name == "test") return policy_test_command(given.subspan(1));
+  if (name == "replay") return policy_replay_command(given.subspan(1));
+  if (name == "--help" || name == "-h") return say(policy_help);
+  return wrong_usage(name.empty() ? std::string{"`policy` needs the name of what to do"}
+                                  : "`" + std::string{name} + "` is not a command of `policy`",
+                     "gatehouse policy explain -- git push");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -45,6 +65,7 @@ int main(int argc, char** argv) {
   for (const auto* host_command : {"run", "serve", "batch", "load"})
     if (name == host_command) return become_host(argv);
   if (name == "sandbox") return sandbox_command(given.subspan(1));
+  if (name == "policy") return policy_command(given.subspan(1));
   if (name == "config") return config_command(given.subspan(1));
   if (name == "--version" || name == "-V") return say("gatehouse " GATEHOUSE_VERSION "\n");
   if (name == "--help" || name == "-h" || name == "help") return say(help_text);

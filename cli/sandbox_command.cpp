@@ -3,6 +3,7 @@
 #include "cli/own_program.hpp"
 #include "cli/settings_options.hpp"
 #include "config/profile_resolver.hpp"
+#include "policy/path_text.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/choose_backend.hpp"
 #include "sandbox/inner_stage.hpp"
@@ -33,7 +34,7 @@ Exit status: the command's; 128+n after signal n; 126/127 not executable / not f
 result<permission_profile> widen_and_narrow(const start_point& start, const options& given,
                                             permission_profile profile) {
   const auto path_of = [&](const std::string& path) {
-    return literal_path{absolute_path(path, start.cwd)};
+    return literal_path{policy::absolute_below(start.cwd, path)};
   };
   auto& files = profile.file_system;
   const bool restricted = profile.kind == profile_kind::managed && files.restricted;

@@ -1,6 +1,7 @@
 #include "cli/settings_options.hpp"
 
 #include "config/profile_resolver.hpp"
+#include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
 
@@ -21,7 +22,7 @@ result<std::string> working_folder(const options& given) {
                  "Start in a folder that exists."};
   std::string cwd{current};
   std::free(current);
-  if (const auto wanted = given.value("--cwd")) cwd = absolute_path(*wanted, cwd);
+  if (const auto wanted = given.value("--cwd")) cwd = policy::absolute_below(cwd, *wanted);
   struct stat about {};
   if (::stat(cwd.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
     return error{errc::not_found, "the folder " + cwd + " does not exist or is none",
@@ -30,22 +31,6 @@ result<std::string> working_folder(const options& given) {
 }
 
 } // namespace
-
-std::string absolute_path(const std::string& path, const std::string& cwd) {
-  const auto text = path.starts_with('/') ? path : cwd + "/" + path;
-  std::string normal;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('/', at), text.size());
-    const auto part = text.substr(at, end - at);
-    at = end + 1;
-    if (part.empty() || part == ".") continue;
-    if (part == "..")
-      normal.resize(normal.empty() ? 0 : normal.find_last_of('/'));
-    else
-      normal += "/" + part;
-  }
-  return normal.empty() ? "/" : normal;
-}
 
 result<start_point> load_for(const options& given) {
   start_point start;

@@ -39,7 +39,4 @@ policy::access_context access_context_of(const config::effective_settings& setti
                                          const config::locations& where, const std::string& cwd,
                                          std::vector<std::string> project_roots);
 
-/// `path` made absolute against `cwd` and lexically normal.
-std::string absolute_path(const std::string& path, const std::string& cwd);
-
 } // namespace gatehouse::cli

@@ -28,3 +28,8 @@ find_library(TREE_SITTER_STATIC_LIBRARY libtree-sitter.a REQUIRED)
 find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(tomlplusplus 3.3 REQUIRED)
+# Unicode case folding and host names in rules; linked statically, so that no start pays for them.
+find_path(UNISTRING_INCLUDE_DIR unicase.h REQUIRED)
+find_library(UNISTRING_STATIC_LIBRARY libunistring.a REQUIRED)
+find_path(IDN2_INCLUDE_DIR idn2.h REQUIRED)
+find_library(IDN2_STATIC_LIBRARY libidn2.a REQUIRED)

@@ -152,9 +152,9 @@ result<loaded_rules> load_rules(const locations& where, const loaded_settings& s
                                 const rule_load_options& options) {
   loader all{settings, options};
   const auto& project = settings.project;
-  std::vector<std::pair<std::string, rule_layer>> folders{
-      {where.system + "/rules", rule_layer::system}};
-  if (options.user_and_project) {
+  std::vector<std::pair<std::string, rule_layer>> folders;
+  if (options.configured) folders.emplace_back(where.system + "/rules", rule_layer::system);
+  if (options.configured && options.user_and_project) {
     folders.emplace_back(where.gatehouse_home + "/rules", rule_layer::user);
     if (project.has_folder && project.trusted)
       folders.emplace_back(project.folder + "/rules", rule_layer::project);

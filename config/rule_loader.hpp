@@ -11,9 +11,10 @@
 namespace gatehouse::config {
 
 struct rule_load_options {
-  std::vector<std::string> files; ///< `--rules`: the command-line layer, in this order
-  bool user_and_project = true;   ///< false: system and requirements only, besides `files`
-  std::string cwd;                ///< absolute; for examples with a relative program
+  std::vector<std::string> files{}; ///< `--rules`: the command-line layer, in this order
+  bool configured = true;           ///< false: none but `files` and requirements
+  bool user_and_project = true;     ///< false: system and requirements only, besides `files`
+  std::string cwd{};                ///< absolute; for examples with a relative program
 };
 
 struct loaded_rules {

@@ -4,9 +4,10 @@
 #include "policy/shell/segments.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/exec_policy.hpp"
+#include "protocol/permission_profile.hpp"
 #include "protocol/tool_call.hpp"
 
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,15 @@ struct exec_request {
   std::vector<std::string> prefix_rule; ///< the model's suggestion (§40)
 };
 
-/// The program words whose facts `evaluate` wants: the first word of every segment.
-std::vector<std::string> program_words(const command_analysis& analysis);
+/// The program words whose facts `evaluate` wants, each once: the program of `argv` itself and the
+/// first word of every segment. A word without a fact is not trusted.
+std::vector<std::string> program_words(std::span<const std::string> argv,
+                                       const command_analysis& analysis);
 
 /// Judges a command: handler refusals (§D19), segments, rules, safe and danger lists, approval
 /// policy, reasons and amendment (§26–§41, §129). Pure.
+/// @param analysis of `request.argv`
+/// @param facts of program_words(request.argv, analysis)
 exec_evaluation evaluate(const exec_request& request, const command_analysis& analysis,
                          const rule_set& rules, const program_facts& facts);
 

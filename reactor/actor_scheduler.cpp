@@ -12,22 +12,67 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace gatehouse::reactor {
 namespace {
+
+/// Carries work from other threads to the loop's. What it has posted may come up after the actor
+/// system is gone, when it must not be run any more.
+class inbox : public std::enable_shared_from_this<inbox> {
+public:
+  explicit inbox(event_loop& loop) : loop_{loop} {}
+
+  /// Runs `act` on the loop's thread: at once when this is it.
+  void run(std::function<void()> act) {
+    if (loop_.in_loop()) return act();
+    const std::lock_guard lock{mutex_};
+    if (closed_) return;
+    waiting_.push_back(std::move(act));
+    if (waiting_.size() == 1) loop_.post([self = shared_from_this()] { self->drain(); });
+  }
+
+  /// Runs what waits. Returns whether anything did. The loop's thread only.
+  bool drain() {
+    std::vector<std::function<void()>> taken;
+    {
+      const std::lock_guard lock{mutex_};
+      taken.swap(waiting_);
+    }
+    for (const auto& act : taken)
+      act();
+    return !taken.empty();
+  }
+
+  void close() {
+    const std::lock_guard lock{mutex_};
+    closed_ = true;
+    waiting_.clear();
+  }
+  /// The loop's thread only, like `close`.
+  [[nodiscard]] bool closed() const { return closed_; }
+
+private:
+  event_loop& loop_;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> waiting_;
+  bool closed_ = false;
+};
 
 /// CAF's timers on the loop's timer queue.
 class loop_clock final : public caf::detail::simple_actor_clock {
   using super = caf::detail::simple_actor_clock;
 
 public:
-  explicit loop_clock(event_loop& loop) : loop_{loop} {}
+  loop_clock(event_loop& loop, std::shared_ptr<inbox> in) : loop_{loop}, inbox_{std::move(in)} {}
 
   time_point now() const noexcept override { return loop_.now(); }
 
   void shutdown() {
+    stopped_ = true;
     disarm();
     schedule_.clear();
     actor_lookup_.clear();
@@ -77,17 +122,12 @@ public:
   }
 
 private:
-  /// Callers on other threads are marshalled to the loop.
   void locally(std::function<void()> act) {
-    if (loop_.in_loop()) {
+    inbox_->run([this, act = std::move(act)] {
+      if (stopped_) return;
       act();
       arm();
-    } else {
-      loop_.post([this, act = std::move(act)] {
-        act();
-        arm();
-      });
-    }
+    });
   }
 
   void arm() {
@@ -109,6 +149,8 @@ private:
   }
 
   event_loop& loop_;
+  std::shared_ptr<inbox> inbox_;
+  bool stopped_ = false;
   time_point armed_ = time_point::max();
   std::optional<timer_queue::key> key_;
 };
@@ -116,17 +158,15 @@ private:
 class loop_coordinator final : public caf::scheduler::abstract_coordinator {
 public:
   loop_coordinator(caf::actor_system& system, event_loop& loop)
-      : abstract_coordinator{system}, loop_{loop}, clock_{loop}, unit_{&system, this} {}
+      : abstract_coordinator{system}, loop_{loop}, inbox_{std::make_shared<inbox>(loop)},
+        clock_{loop, inbox_}, unit_{&system, this} {}
 
   caf::actor_clock& clock() noexcept override { return clock_; }
   [[nodiscard]] bool detaches_utility_actors() const override { return false; }
 
 protected:
   void enqueue(caf::resumable* job) override {
-    if (loop_.in_loop())
-      push(job);
-    else
-      loop_.post([this, job] { push(job); });
+    inbox_->run([this, job] { push(job); });
   }
 
   void start() override {
@@ -135,14 +175,15 @@ protected:
         system().next_actor_id(), system().node(), &system(), config);
   }
 
-  /// Called by ~actor_system, when the loop no longer runs.
+  /// Called by ~actor_system on the loop's thread, when the loop no longer runs.
   void stop() override {
     clock_.shutdown();
     do { // actors of CAF's own still have their exit message to handle
       while (!jobs_.empty())
         run_one();
-    } while (loop_.poll() > 0 || !jobs_.empty());
+    } while (inbox_->drain());
     utility_actors_[printer_id] = nullptr;
+    inbox_->close();
   }
 
 private:
@@ -166,15 +207,22 @@ private:
     jobs_.push_back(job);
     if (pumping_) return;
     pumping_ = true;
-    loop_.post([this] { pump(); });
+    post_pump();
+  }
+
+  void post_pump() {
+    loop_.post([this, in = inbox_] {
+      if (!in->closed()) pump();
+    });
   }
 
   void pump() {
-    constexpr int budget = 256; // then descriptors and timers have their turn
+    // Then descriptors and timers have their turn: about a thousand messages, half a millisecond.
+    constexpr int budget = 16;
     for (int left = budget; left > 0 && !jobs_.empty(); --left)
       run_one();
     pumping_ = !jobs_.empty();
-    if (pumping_) loop_.post([this] { pump(); });
+    if (pumping_) post_pump();
   }
 
   void run_one() {
@@ -189,6 +237,7 @@ private:
   }
 
   event_loop& loop_;
+  std::shared_ptr<inbox> inbox_;
   loop_clock clock_;
   unit unit_;
   std::deque<caf::resumable*> jobs_; // the loop's thread only

@@ -24,8 +24,7 @@ event_loop::impl::~impl() {
 
 void event_loop::impl::run_due() {
   timers.run_due(time->now());
-  while (context.poll() > 0) {
-  }
+  context.poll();
 }
 
 void event_loop::impl::arm() {
@@ -48,6 +47,8 @@ event_loop::event_loop() : event_loop{std::make_shared<steady_clock>()} {}
 event_loop::event_loop(std::shared_ptr<clock> time)
     : impl_{std::make_unique<impl>(std::move(time))} {
   std::signal(SIGPIPE, SIG_IGN);
+  // Whoever started us may have it ignored; then the kernel would drop our children's statuses.
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 event_loop::~event_loop() = default;

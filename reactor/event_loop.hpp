@@ -13,7 +13,8 @@ struct event_loop_access;
 /// The one loop of the daemon: descriptors, timers, posted functions and, through the actor
 /// scheduler, actors. Whoever calls `run` is the loop's thread; unless a declaration says
 /// otherwise, everything in this folder is used from that thread only and must not outlive the
-/// loop. SIGPIPE is ignored from the first loop on, since a closed pipe is reported as an error.
+/// loop. Making a loop sets SIGPIPE to be ignored (a closed pipe is reported as an error) and
+/// SIGCHLD to its default.
 class event_loop {
 public:
   event_loop();

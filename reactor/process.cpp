@@ -174,9 +174,13 @@ private:
     // WNOWAIT: the zombie stays until `finish`, and its number with it.
     const auto got = ::syscall(SYS_waitid, P_PIDFD, pidfd_.native_handle(), &info,
                                WEXITED | WNOHANG | WNOWAIT, &usage);
-    if (got != 0 || info.si_pid == 0) return watch_exit();
+    if (got == 0 && info.si_pid == 0) return watch_exit();
     exit_status status;
-    (info.si_code == CLD_EXITED ? status.code : status.signal) = info.si_status;
+    if (got != 0) {
+      status.code = exit_status::unknown_code;
+      reaped_ = true; // its number may already mean another process
+    } else
+      (info.si_code == CLD_EXITED ? status.code : status.signal) = info.si_status;
     status.user_time = to_duration(usage.ru_utime);
     status.system_time = to_duration(usage.ru_stime);
     status.max_rss_kib = usage.ru_maxrss;

@@ -19,6 +19,9 @@ namespace gatehouse::reactor {
 
 /// How the child itself ended. Exactly one of `code` and `signal` is set.
 struct exit_status {
+  /// The `code` when foreign code in the daemon took the child's status from us.
+  static constexpr int unknown_code = -1;
+
   std::optional<int> code;
   std::optional<int> signal;
   std::chrono::microseconds user_time{0};   ///< with its waited-for children

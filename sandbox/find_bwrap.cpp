@@ -36,13 +36,12 @@ bool is_at_or_below(std::string_view path, std::string_view root) noexcept {
 
 result<bwrap_program> find_bwrap(std::string_view path_variable,
                                  std::span<const std::string> writable_roots) {
-  std::vector<std::string> folders;
+  std::vector<std::string> folders{"/usr/bin", "/bin", "/usr/local/bin"};
   while (!path_variable.empty()) {
     const auto colon = std::min(path_variable.find(':'), path_variable.size());
     if (path_variable.front() == '/') folders.emplace_back(path_variable.substr(0, colon));
     path_variable.remove_prefix(std::min(colon + 1, path_variable.size()));
   }
-  folders.insert(folders.end(), {"/usr/bin", "/bin", "/usr/local/bin"});
 
   std::string passed_over;
   for (const auto& folder : folders) {

@@ -14,7 +14,7 @@ struct bwrap_program {
   bool setuid = false;
 };
 
-/// The first `bwrap` of the absolute folders in `path_variable`, then of the system's usual ones,
+/// The first `bwrap` of the system's usual folders, then of the absolute ones in `path_variable`,
 /// that nobody but root can change: it and every folder above it belong to root and are not
 /// writable by others. One inside `writable_roots` (canonical paths a command may write) is passed
 /// over: a command must not choose the program that confines the next one.

@@ -4,33 +4,48 @@
 //
 // usage: gatehouse-sandbox-init CONTROL_FD SPEC_FD     (only ever started by gatehouse-sandbox)
 //
-// Static, libc only, no allocation: it must start in a fraction of a millisecond and must not
-// depend on anything in the view.
+// No C library, no allocation, no relocation: see sandbox/kernel_call.hpp. Nothing in the view is
+// needed for it to start.
 #include "sandbox/init_protocol.hpp"
+#include "sandbox/kernel_call.hpp"
 #include "sandbox/landlock.hpp"
 #include "seccomp_programs.hpp"
 
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
+#include <asm/ioctls.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/close_range.h>
+#include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+// What the compiler itself calls.
+extern "C" {
+void* memset(void* to, int value, std::size_t size) {
+  auto* bytes = static_cast<volatile unsigned char*>(to);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<unsigned char>(value);
+  return to;
+}
+void* memcpy(void* __restrict to, const void* __restrict from, std::size_t size) {
+  auto* out = static_cast<volatile unsigned char*>(to);
+  const auto* in = static_cast<const unsigned char*>(from);
+  for (std::size_t i = 0; i < size; ++i)
+    out[i] = in[i];
+  return to;
+}
+}
 
 namespace {
 
@@ -38,6 +53,26 @@ using namespace gatehouse::sandbox;
 using init::stage;
 
 int control = -1;
+
+[[noreturn]] void end(int status) {
+  for (;;)
+    kernel_call(SYS_exit_group, status);
+}
+
+long length(const char* text) {
+  long size = 0;
+  while (text[size])
+    ++size;
+  return size;
+}
+
+/// The number at the front of `text`; `text` is moved behind it.
+int take_number(const char*& text) {
+  int number = 0;
+  for (; *text >= '0' && *text <= '9'; ++text)
+    number = number * 10 + (*text - '0');
+  return number;
+}
 
 void send_message(const init::message& m, int attached = -1) {
   init::message copy = m;
@@ -49,19 +84,26 @@ void send_message(const init::message& m, int attached = -1) {
   if (attached >= 0) {
     header.msg_control = space;
     header.msg_controllen = sizeof space;
-    cmsghdr* part = CMSG_FIRSTHDR(&header);
+    auto* part = reinterpret_cast<cmsghdr*>(space);
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
     part->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(part), &attached, sizeof attached);
+    memcpy(CMSG_DATA(part), &attached, sizeof attached);
   }
-  while (sendmsg(control, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  while (kernel_call(SYS_sendmsg, control, &header, MSG_NOSIGNAL) == -EINTR) {
   }
 }
 
-[[noreturn]] void refuse(stage where, int failure) {
-  send_message({init::boundary_failed, failure, static_cast<std::uint32_t>(where)});
-  _exit(121);
+/// `answer`: a negative errno.
+[[noreturn]] void refuse(stage where, long answer) {
+  send_message({init::boundary_failed, static_cast<std::int32_t>(-answer),
+                static_cast<std::uint32_t>(where)});
+  end(121);
+}
+
+long require(stage where, long answer) {
+  if (is_error(answer)) refuse(where, answer);
+  return answer;
 }
 
 /// The specification, mapped: pointers into it live as long as the process.
@@ -75,33 +117,33 @@ struct spec {
 };
 
 spec read_spec(int fd) {
-  struct stat st {};
-  if (fstat(fd, &st) != 0) refuse(stage::spec, errno);
-  const auto size = static_cast<std::size_t>(st.st_size);
-  if (size < sizeof(init::spec_header)) refuse(stage::spec, EPROTO);
-  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-  if (base == MAP_FAILED) refuse(stage::spec, errno);
-
+  struct statx st {};
+  require(stage::spec, kernel_call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_SIZE, &st));
+  const std::size_t size = st.stx_size;
+  if (size < sizeof(init::spec_header)) refuse(stage::spec, -EPROTO);
+  const long base = require(
+      stage::spec, kernel_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0));
   spec s;
-  s.head = static_cast<const init::spec_header*>(base);
-  if (s.head->magic != init::spec_magic || s.head->argument_count == 0) refuse(stage::spec, EPROTO);
+  s.head = reinterpret_cast<const init::spec_header*>(base);
+  if (s.head->magic != init::spec_magic || s.head->argument_count == 0)
+    refuse(stage::spec, -EPROTO);
   const std::size_t strings =
       std::size_t{s.head->argument_count} + s.head->environment_count + s.head->write_path_count;
   // Three lists, each closed by a null.
-  void* table = mmap(nullptr, (strings + 3) * sizeof(char*), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (table == MAP_FAILED) refuse(stage::spec, errno);
-
-  char* at = static_cast<char*>(base) + sizeof(init::spec_header);
-  char* const end = static_cast<char*>(base) + size;
-  char** slot = static_cast<char**>(table);
+  const long table =
+      require(stage::spec, kernel_call(SYS_mmap, 0, (strings + 3) * sizeof(char*),
+                                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* at = reinterpret_cast<char*>(base) + sizeof(init::spec_header);
+  char* const stop = reinterpret_cast<char*>(base) + size;
+  char** slot = reinterpret_cast<char**>(table);
   const auto take = [&](std::uint32_t count) {
     char** first = slot;
     for (std::uint32_t i = 0; i < count; ++i) {
-      void* stop = std::memchr(at, 0, static_cast<std::size_t>(end - at));
-      if (!stop) refuse(stage::spec, EPROTO);
       *slot++ = at;
-      at = static_cast<char*>(stop) + 1;
+      while (at < stop && *at)
+        ++at;
+      if (at == stop) refuse(stage::spec, -EPROTO);
+      ++at;
     }
     ++slot;
     return first;
@@ -116,80 +158,141 @@ spec read_spec(int fd) {
 void check_no_capabilities() {
   __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
-  if (syscall(SYS_capget, &head, data) != 0) refuse(stage::capabilities, errno);
+  require(stage::capabilities, kernel_call(SYS_capget, &head, data));
   for (const auto& part : data)
     if ((part.effective | part.permitted | part.inheritable) != 0)
-      refuse(stage::capabilities, EPERM);
+      refuse(stage::capabilities, -EPERM);
 }
 
 /// A terminal or a redirected file on a standard stream may be reopened through /dev/stdout.
 std::size_t reopenable_streams(int (&found)[3]) {
   std::size_t count = 0;
   for (int fd = 0; fd < 3; ++fd) {
-    struct stat st {};
-    const int flags = fcntl(fd, F_GETFL);
-    if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && (flags & O_PATH) == 0 &&
-        fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))
-      found[count++] = fd;
+    struct statx st {};
+    const long flags = kernel_call(SYS_fcntl, fd, F_GETFL);
+    if (is_error(flags) || (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0 ||
+        is_error(kernel_call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &st)))
+      continue;
+    if (S_ISREG(st.stx_mode) || S_ISCHR(st.stx_mode)) found[count++] = fd;
   }
   return count;
 }
 
 void confine(const spec& s) {
   check_no_capabilities();
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) refuse(stage::no_new_privileges, errno);
+  require(stage::no_new_privileges, kernel_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 
   int streams[3];
   const std::size_t stream_count = reopenable_streams(streams);
-  if (const int failure =
-          landlock::restrict_writes(s.write_paths, s.head->write_path_count, streams, stream_count))
-    refuse(stage::landlock, failure);
+  require(stage::landlock, -landlock::restrict_writes(s.write_paths, s.head->write_path_count,
+                                                      streams, stream_count));
 
-  sock_fprog program = init::choose_filter(s.head->network, s.has(init::guard_creation));
-  if (!program.filter) refuse(stage::filter, EPROTO);
+  const sock_fprog program = init::choose_filter(s.head->network, s.has(init::guard_creation));
+  if (!program.filter) refuse(stage::filter, -EPROTO);
   // With WAIT_KILLABLE_RECV (5.19) a call that the supervisor performs is not restarted by signals.
-  long listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                          SECCOMP_FILTER_FLAG_NEW_LISTENER | (1ul << 5), &program);
-  if (listener < 0 && errno == EINVAL)
-    listener =
-        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
-  if (listener < 0) refuse(stage::filter, errno);
+  constexpr unsigned long wait_killable = 1ul << 5;
+  long listener = kernel_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                              SECCOMP_FILTER_FLAG_NEW_LISTENER | wait_killable, &program);
+  if (listener == -EINVAL)
+    listener = kernel_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                           &program);
+  require(stage::filter, listener);
   send_message({init::listener, 0, 0}, static_cast<int>(listener));
-  close(static_cast<int>(listener));
+  kernel_call(SYS_close, listener);
 }
 
-constexpr int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+using signal_set = std::uint64_t; // as the kernel has it
 
-sigset_t handled_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGCHLD);
-  for (const int one : forwarded)
-    sigaddset(&set, one);
-  return set;
+constexpr signal_set bit(int number) {
+  return signal_set{1} << (number - 1);
+}
+constexpr signal_set forwarded = bit(SIGHUP) | bit(SIGINT) | bit(SIGQUIT) | bit(SIGTERM) |
+                                 bit(SIGUSR1) | bit(SIGUSR2) | bit(SIGWINCH);
+
+/// Executes `program` with what `s` says; on ENOEXEC as a script of /bin/sh, as shells do.
+/// @return a negative errno
+long execute(const char* program, const spec& s) {
+  const long failure = kernel_call(SYS_execve, program, s.arguments, s.environment);
+  if (failure != -ENOEXEC) return failure;
+  // The table has a free slot in front only when we make one: two words and the rest.
+  const std::size_t count = s.head->argument_count;
+  const long table = kernel_call(SYS_mmap, 0, (count + 2) * sizeof(char*), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (is_error(table)) return table;
+  auto* words = reinterpret_cast<const char**>(table);
+  words[0] = "sh";
+  words[1] = program;
+  for (std::size_t i = 1; i < count; ++i)
+    words[i + 1] = s.arguments[i];
+  return kernel_call(SYS_execve, "/bin/sh", words, s.environment);
 }
 
-/// Starts the command in a process group of its own. vfork shares memory, so that the errno of a
-/// failed exec needs no pipe.
-pid_t start_command(const spec& s, volatile int& exec_errno) {
-  environ = s.environment;
-  const bool terminal = s.has(init::own_terminal);
-  const pid_t pid = vfork();
-  if (pid != 0) return pid;
+/// Looks the command up in the PATH of its own environment. @return a negative errno
+long find_and_execute(const spec& s) {
+  const char* name = s.arguments[0];
+  const long size = length(name);
+  if (size == 0) return -ENOENT;
+  for (long i = 0; i < size; ++i)
+    if (name[i] == '/') return execute(name, s);
 
-  setpgid(0, 0);
-  // SIGTTOU is still blocked here: a background group that asks would be stopped.
-  if (terminal) tcsetpgrp(0, getpid());
-  struct sigaction plain {};
-  plain.sa_handler = SIG_DFL;
-  for (int one = 1; one < NSIG; ++one)
-    if (one != SIGKILL && one != SIGSTOP) sigaction(one, &plain, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  execvp(s.arguments[0], s.arguments);
-  exec_errno = errno;
-  _exit(127);
+  const char* path = "/usr/local/bin:/usr/bin:/bin";
+  for (char** entry = s.environment; *entry; ++entry) {
+    const char* text = *entry;
+    if (text[0] == 'P' && text[1] == 'A' && text[2] == 'T' && text[3] == 'H' && text[4] == '=')
+      path = text + 5;
+  }
+  long outcome = -ENOENT;
+  char candidate[4096];
+  for (;;) {
+    long used = 0;
+    bool fits = true;
+    for (; *path && *path != ':'; ++path) {
+      fits = used + size + 2 < static_cast<long>(sizeof candidate);
+      if (fits) candidate[used++] = *path;
+    }
+    if (fits) {
+      // An empty entry is the working folder.
+      if (used > 0) candidate[used++] = '/';
+      memcpy(candidate + used, name, static_cast<std::size_t>(size) + 1);
+      const long failure = execute(candidate, s);
+      if (failure == -EACCES)
+        outcome = failure;
+      else if (failure != -ENOENT && failure != -ENOTDIR)
+        return failure;
+    }
+    if (!*path) return outcome;
+    ++path;
+  }
+}
+
+/// What the new process does; a frame of its own, because the memory is the parent's (vfork).
+[[noreturn, gnu::noinline]] void become_command(const spec& s, volatile long* exec_answer) {
+  kernel_call(SYS_setpgid, 0, 0);
+  if (s.has(init::own_terminal)) {
+    // SIGTTOU is still blocked here: a background group that asks would be stopped.
+    const int self = static_cast<int>(kernel_call(SYS_getpid));
+    kernel_call(SYS_ioctl, 0, TIOCSPGRP, &self);
+  }
+  struct {
+    void* handler;
+    unsigned long flags;
+    void* restorer;
+    signal_set mask;
+  } plain{};
+  for (int number = 1; number <= 64; ++number)
+    kernel_call(SYS_rt_sigaction, number, &plain, nullptr, sizeof(signal_set));
+  const signal_set none = 0;
+  kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+  *exec_answer = find_and_execute(s);
+  end(127);
+}
+
+/// Starts the command in a process group of its own. @return its pid or a negative errno
+/// `exec_answer` stays 0 when it was executed.
+[[gnu::noinline]] long start_command(const spec& s, volatile long* exec_answer) {
+  const long pid = kernel_call(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+  if (pid == 0) become_command(s, exec_answer);
+  return pid;
 }
 
 /// Ends every process below us. In a pid namespace the kernel does it when process 1 ends; as a
@@ -197,24 +300,24 @@ pid_t start_command(const spec& s, volatile int& exec_errno) {
 void end_descendants() {
   bool any = true;
   while (any) {
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    while (kernel_call(SYS_wait4, -1, nullptr, WNOHANG, nullptr) > 0) {
     }
     any = false;
-    const int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
+    const long fd =
+        kernel_call(SYS_openat, AT_FDCWD, "/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    if (is_error(fd)) return;
     char text[4096];
-    const ssize_t size = read(fd, text, sizeof text - 1);
-    close(fd);
+    const long size = kernel_call(SYS_read, fd, text, sizeof text - 1);
+    kernel_call(SYS_close, fd);
     text[size > 0 ? size : 0] = 0;
     // Each pid is followed by a space; one that the buffer cut off comes whole in the next round.
-    for (char* at = text; *at;) {
-      char* stop = at;
-      const long pid = std::strtol(at, &stop, 10);
-      if (stop == at || *stop != ' ') break;
-      at = stop + 1;
-      any |= kill(static_cast<pid_t>(pid), SIGKILL) == 0;
+    for (const char* at = text; *at;) {
+      const int pid = take_number(at);
+      if (pid <= 0 || *at != ' ') break;
+      ++at;
+      any |= kernel_call(SYS_kill, pid, SIGKILL) == 0;
     }
-    if (any) waitpid(-1, nullptr, 0);
+    if (any) kernel_call(SYS_wait4, -1, nullptr, 0, nullptr);
   }
 }
 
@@ -223,83 +326,99 @@ void end_descendants() {
   const bool by_signal = WIFSIGNALED(status);
   const int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   send_message({by_signal ? init::signalled : init::exited, value, 0});
-  _exit(by_signal ? 128 + value : value);
+  end(by_signal ? 128 + value : value);
 }
 
 [[noreturn]] void abandon(const spec& s) {
   if (!s.has(init::confine)) end_descendants();
-  _exit(121);
+  end(121);
 }
 
-void to_command(pid_t command, int number) {
-  if (kill(-command, number) != 0) kill(command, number);
+void to_command(long command, int number) {
+  if (is_error(kernel_call(SYS_kill, -command, number))) kernel_call(SYS_kill, command, number);
 }
 
-[[noreturn]] void serve(const spec& s, pid_t command, int signals) {
-  pollfd watched[2] = {{control, POLLIN, 0}, {signals, POLLIN, 0}};
+[[noreturn]] void serve(const spec& s, long command, long signals) {
+  pollfd watched[2] = {{control, POLLIN, 0}, {static_cast<int>(signals), POLLIN, 0}};
   for (;;) {
-    if (poll(watched, 2, -1) < 0 && errno != EINTR) abandon(s);
+    const long ready = kernel_call(SYS_ppoll, watched, 2, nullptr, nullptr, 0);
+    if (ready == -EINTR) continue;
+    if (is_error(ready)) abandon(s);
     if (watched[1].revents & POLLIN) {
       signalfd_siginfo info{};
-      while (read(signals, &info, sizeof info) == sizeof info)
+      while (kernel_call(SYS_read, signals, &info, sizeof info) == sizeof info)
         if (info.ssi_signo != SIGCHLD) to_command(command, static_cast<int>(info.ssi_signo));
       int status = 0;
-      for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+      for (long ended; (ended = kernel_call(SYS_wait4, -1, &status, WNOHANG, nullptr)) > 0;)
         if (ended == command) finish(s, status);
     }
     if (watched[0].revents) {
       init::message m{};
-      const ssize_t size = recv(control, &m, sizeof m, MSG_DONTWAIT);
+      const long size = kernel_call(SYS_recvfrom, control, &m, sizeof m, MSG_DONTWAIT, 0, 0);
       if (size == sizeof m && m.kind == init::forward_signal) to_command(command, m.value);
       // The outer stage is gone: nothing may outlive it.
-      else if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR))
+      else if (size == 0 || (is_error(size) && size != -EAGAIN && size != -EINTR))
         abandon(s);
     }
   }
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  control = std::atoi(argv[1]);
-  const int spec_fd = std::atoi(argv[2]);
+/// The whole of main, from the stack the kernel prepared: the count, then the arguments.
+extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
+  if (stack[0] != 3) end(2);
+  const char* control_text = reinterpret_cast<const char*>(stack[2]);
+  const char* spec_text = reinterpret_cast<const char*>(stack[3]);
+  control = take_number(control_text);
+  const int spec_fd = take_number(spec_text);
   // Not readable and not traceable by the command, whose user we share.
-  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  prctl(PR_SET_NAME, "gatehouse-init", 0, 0, 0);
-  fcntl(control, F_SETFD, FD_CLOEXEC);
+  kernel_call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+  kernel_call(SYS_prctl, PR_SET_NAME, "gatehouse-init", 0, 0, 0);
+  kernel_call(SYS_fcntl, control, F_SETFD, FD_CLOEXEC);
 
   const spec s = read_spec(spec_fd);
-  const bool confined = s.has(init::confine);
-  if (dup2(s.head->stderr_fd, 2) < 0) refuse(stage::spec, errno);
+  require(stage::spec, kernel_call(SYS_dup3, s.head->stderr_fd, 2, 0));
   // Nothing inherited reaches the command, whoever forgot to close it.
-  if (control > 3 && close_range(3, static_cast<unsigned>(control) - 1, 0) != 0)
-    refuse(stage::spec, errno);
-  if (close_range(static_cast<unsigned>(control) + 1, ~0u, 0) != 0) refuse(stage::spec, errno);
+  if (control > 3) require(stage::spec, kernel_call(SYS_close_range, 3, control - 1, 0));
+  require(stage::spec, kernel_call(SYS_close_range, control + 1, ~0u, 0));
 
-  const sigset_t handled = handled_signals();
-  sigset_t blocked = handled;
-  sigaddset(&blocked, SIGTTOU);
-  sigprocmask(SIG_SETMASK, &blocked, nullptr);
-  const int signals = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (signals < 0) refuse(stage::process, errno);
-
+  const signal_set handled = forwarded | bit(SIGCHLD);
+  const signal_set blocked = handled | bit(SIGTTOU);
+  kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
+  const long signals = require(stage::process, kernel_call(SYS_signalfd4, -1, &handled,
+                                                           sizeof handled, O_CLOEXEC | O_NONBLOCK));
   // A supervisor that only reaps must outlive the outer stage for as long as it takes to end the
   // tree; it learns of its death from the control socket.
-  if (confined) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (s.has(init::confine)) {
+    kernel_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     confine(s);
-  } else if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
-    refuse(stage::process, errno);
+  } else {
+    require(stage::process, kernel_call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
   }
 
-  volatile int exec_errno = 0;
-  const pid_t command = start_command(s, exec_errno);
-  if (command < 0) refuse(stage::process, errno);
-  if (exec_errno != 0) {
-    send_message({init::exec_failed, exec_errno, 0});
-    _exit(exec_errno == ENOENT || exec_errno == ENOTDIR ? 127 : 126);
+  volatile long exec_answer = 0;
+  const long command = require(stage::process, start_command(s, &exec_answer));
+  if (const long answer = exec_answer; answer != 0) {
+    send_message({init::exec_failed, static_cast<std::int32_t>(-answer), 0});
+    end(answer == -ENOENT || answer == -ENOTDIR ? 127 : 126);
   }
-  send_message({init::started, command, 0});
+  send_message({init::started, static_cast<std::int32_t>(command), 0});
   serve(s, command, signals);
 }
+
+} // namespace
+
+#if defined(__x86_64__)
+__asm__(".globl _start\n"
+        "_start:\n"
+        "  xor %ebp, %ebp\n"
+        "  mov %rsp, %rdi\n"
+        "  and $-16, %rsp\n"
+        "  call gatehouse_init_start\n");
+#else
+__asm__(".globl _start\n"
+        "_start:\n"
+        "  mov x29, #0\n"
+        "  mov x0, sp\n"
+        "  and sp, x0, #-16\n"
+        "  bl gatehouse_init_start\n");
+#endif

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// What the outer stage and `gatehouse-sandbox-init` say to each other. Plain old data only: the
-/// inner stage has libc and nothing else. Both programs come from one build, so nothing here is
+/// inner stage has no library at all. Both programs come from one build, so nothing here is
 /// versioned beyond a magic number that catches a mixed installation.
 namespace gatehouse::sandbox::init {
 

@@ -138,7 +138,8 @@ result<pid_t> spawn(const channels& c, const bwrap_call& bwrap) {
   const std::string spec = std::to_string(c.spec.get());
   const std::string arguments = std::to_string(c.arguments.get());
   std::vector<const char*> argv;
-  if (!bwrap.program.empty()) argv = {"bwrap", "--args", arguments.c_str(), "--"};
+  if (!bwrap.program.empty())
+    argv = {"bwrap", "--as-pid-1", "--args", arguments.c_str(), "--remount-ro", "/proc", "--"};
   argv.insert(argv.end(), {payload.c_str(), control.c_str(), spec.c_str(), nullptr});
   const char* environment[] = {nullptr};
 
@@ -296,16 +297,19 @@ int run_inner_stage(const std::string& init_path, const inner_request& request,
   const file_descriptor ended{static_cast<int>(syscall(SYS_pidfd_open, *child, 0))};
 
   conversation talk{c, watcher, report};
-  bool talking = true;
+  bool talking = true, supervising = watcher != nullptr;
   for (;;) {
     pollfd watched[] = {{ended.get(), POLLIN, 0},
                         {talking ? c.control.get() : -1, POLLIN, 0},
                         {c.signals.get(), POLLIN, 0},
-                        {watcher ? watcher->listener() : -1, POLLIN, 0}};
+                        {supervising ? watcher->listener() : -1, POLLIN, 0}};
     if (poll(watched, std::size(watched), -1) < 0) continue;
     if (watched[2].revents) talk.forward_signals();
     if (watched[1].revents) talking = talk.read();
-    if (watched[3].revents) watcher->serve();
+    if (watched[3].revents & POLLIN)
+      watcher->serve();
+    else if (watched[3].revents)
+      supervising = false; // no process uses the filter any more
     if (watched[0].revents) break;
   }
   // What was said last may still lie in the socket.

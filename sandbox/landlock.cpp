@@ -1,12 +1,11 @@
 #include "sandbox/landlock.hpp"
 
-#include <cerrno>
+#include "sandbox/kernel_call.hpp"
+
 #include <cstdint>
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace gatehouse::sandbox::landlock {
 namespace {
@@ -40,54 +39,57 @@ struct [[gnu::packed]] path_beneath_attr {
 constexpr unsigned create_version_flag = 1;
 constexpr int rule_path_beneath = 1;
 
-int grant(int ruleset, int fd, std::uint64_t handled) noexcept {
-  struct stat st {};
-  if (fstat(fd, &st) != 0) return errno;
+/// @return 0 or errno
+int grant(long ruleset, long fd, std::uint64_t handled) noexcept {
+  struct statx st {};
+  if (const long r = kernel_call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &st); is_error(r))
+    return static_cast<int>(-r);
   std::uint64_t wanted = handled & ~(make_char | make_block);
-  if (!S_ISDIR(st.st_mode)) wanted &= write_file | truncate_file;
-  const path_beneath_attr rule{wanted, fd};
-  return syscall(SYS_landlock_add_rule, ruleset, rule_path_beneath, &rule, 0) == 0 ? 0 : errno;
+  if (!S_ISDIR(st.stx_mode)) wanted &= write_file | truncate_file;
+  const path_beneath_attr rule{wanted, static_cast<std::int32_t>(fd)};
+  return static_cast<int>(
+      -kernel_call(SYS_landlock_add_rule, ruleset, rule_path_beneath, &rule, 0));
 }
 
-int grant_path(int ruleset, const char* path, std::uint64_t handled) noexcept {
-  const int fd = open(path, O_PATH | O_CLOEXEC);
-  if (fd < 0) return 0;
+/// A path that cannot be opened gets no grant.
+int grant_path(long ruleset, const char* path, std::uint64_t handled) noexcept {
+  const long fd = kernel_call(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC);
+  if (is_error(fd)) return 0;
   const int failure = grant(ruleset, fd, handled);
-  close(fd);
+  kernel_call(SYS_close, fd);
   return failure;
 }
 
 } // namespace
 
 int abi_version() noexcept {
-  const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, create_version_flag);
-  return version < 0 ? 0 : static_cast<int>(version);
+  const long version = kernel_call(SYS_landlock_create_ruleset, nullptr, 0, create_version_flag);
+  return is_error(version) ? 0 : static_cast<int>(version);
 }
 
 int restrict_writes(const char* const* write_paths, std::size_t count, const int* keep_open,
                     std::size_t keep_count) noexcept {
   const int abi = abi_version();
-  if (abi == 0) return 0;
-  std::uint64_t handled = write_file | remove_dir | remove_file | make_char | make_dir | make_reg |
-                          make_sock | make_fifo | make_block | make_sym;
   // Before ABI 2 moving between folders is refused outright under any ruleset; builds and git need
   // it, and the mounts already hold, so there the second wall is left out.
   if (abi < 2) return 0;
-  handled |= refer;
+  std::uint64_t handled = write_file | remove_dir | remove_file | make_char | make_dir | make_reg |
+                          make_sock | make_fifo | make_block | make_sym | refer;
   if (abi >= 3) handled |= truncate_file;
 
-  ruleset_attr attr{handled, 0, abi >= 6 ? scope_abstract_unix | scope_signal : 0};
+  const ruleset_attr attr{handled, 0, abi >= 6 ? scope_abstract_unix | scope_signal : 0};
   const std::size_t size = abi >= 6 ? sizeof attr : abi >= 4 ? 16 : 8;
-  const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attr, size, 0));
-  if (ruleset < 0) return errno;
+  const long ruleset = kernel_call(SYS_landlock_create_ruleset, &attr, size, 0);
+  if (is_error(ruleset)) return static_cast<int>(-ruleset);
 
   int failure = 0;
   for (std::size_t i = 0; i < count && failure == 0; ++i)
     failure = grant_path(ruleset, write_paths[i], handled);
   for (std::size_t i = 0; i < keep_count && failure == 0; ++i)
     failure = grant(ruleset, keep_open[i], handled);
-  if (failure == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) failure = errno;
-  close(ruleset);
+  if (failure == 0)
+    failure = static_cast<int>(-kernel_call(SYS_landlock_restrict_self, ruleset, 0));
+  kernel_call(SYS_close, ruleset);
   return failure;
 }
 

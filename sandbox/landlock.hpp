@@ -3,7 +3,7 @@
 #include <cstddef>
 
 /// The second wall: whatever a mistake in the mount plan would leave writable, Landlock refuses.
-/// Uses libc only, because `gatehouse-sandbox-init` links it.
+/// Needs no C library, because `gatehouse-sandbox-init` has none.
 namespace gatehouse::sandbox::landlock {
 
 /// Version of the kernel's Landlock interface: 1 or more, 0 when there is none or it is disabled.

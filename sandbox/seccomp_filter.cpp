@@ -1,5 +1,6 @@
 #include "sandbox/seccomp_filter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -94,7 +95,6 @@ constexpr std::array<std::uint64_t, 8> namespace_flags = {
     CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */};
 
 constexpr std::uint64_t low_word = 0xffffffff;
-constexpr std::uint64_t last_family = 63;
 
 /// Adds each rule to a description, to a filter, or to both.
 class rule_sink {
@@ -139,17 +139,12 @@ scmp_arg_cmp masked(unsigned argument, std::uint64_t mask, std::uint64_t value) 
 /// their own past `connect` (BR-055).
 void limit_families(rule_sink& sink, const call& c, filter_answer answer,
                     std::initializer_list<std::uint64_t> allowed) {
-  for (std::uint64_t family = 0; family <= last_family; ++family) {
-    bool listed = false;
-    for (const auto one : allowed)
-      listed |= one == family;
-    if (!listed) sink.add(c, answer, "family " + std::to_string(family), {equals(0, family)});
-  }
-  sink.add(c, answer, "family above 63", {greater(0, last_family)});
-  bool unix_allowed = false;
-  for (const auto one : allowed)
-    unix_allowed |= one == AF_UNIX;
-  if (!unix_allowed) return;
+  const std::uint64_t last = *std::max_element(allowed.begin(), allowed.end());
+  for (std::uint64_t family = 0; family < last; ++family)
+    if (std::find(allowed.begin(), allowed.end(), family) == allowed.end())
+      sink.add(c, answer, "family " + std::to_string(family), {equals(0, family)});
+  sink.add(c, answer, "family above " + std::to_string(last), {greater(0, last)});
+  if (std::find(allowed.begin(), allowed.end(), AF_UNIX) == allowed.end()) return;
   const std::string condition = "AF_UNIX other than SOCK_STREAM";
   // SOCK_STREAM is 1 in the low four bits of the type; the rest are flags.
   for (const std::uint64_t bit : {2u, 4u, 8u})

@@ -12,7 +12,9 @@ struct program_fact {
   std::string real_path; ///< after following every link; empty: does not exist
   bool in_writable_root =
       false; ///< the word, or anything its links lead to, is below a writable root
-  bool on_trusted_path = false; ///< a bare word found on the trusted PATH
+  /// A bare word that the trusted PATH finds; or a path to the very file (same real path) that the
+  /// trusted PATH finds under the path's last component.
+  bool on_trusted_path = false;
 };
 
 /// Keyed by the word as the command spells it.

@@ -45,9 +45,10 @@ struct host_gate {
 
 enum class network_protocol : std::uint8_t { http, https, socks5_tcp, socks5_udp };
 
-/// `network_rule(host, protocol, decision)` (§113).
+/// `network_rule(host, protocol, decision)` (§113, §D15).
 struct network_rule {
-  std::string host; ///< normalised, lower case
+  std::string host;       ///< as parse_network_host gives it: lower-case A-labels, or an address
+  std::uint16_t port = 0; ///< 0: every port
   network_protocol protocol = network_protocol::https;
   gatehouse::decision decision = gatehouse::decision::prompt;
   std::string justification;

@@ -29,8 +29,7 @@ commands distinct(const commands& all) {
       return earlier.size() <= command.size() &&
              std::equal(earlier.begin(), earlier.end(), command.begin());
     });
-    if (!covered)
-      kept.push_back(command);
+    if (!covered) kept.push_back(command);
   }
   return kept;
 }
@@ -44,14 +43,11 @@ TEST_CASE("§18 §D17 every recorded script is plain, or not, exactly as recorde
     const auto analysis = analyze_command(argv);
     commands plain;
     for (const auto& segment : analysis.segments)
-      if (segment.origin == segment_origin::plain)
-        plain.push_back(segment.argv);
+      if (segment.origin == segment_origin::plain) plain.push_back(segment.argv);
     CHECK(analysis.plain == !plain.empty());
-    if (row.contains("stricter_ok") && !analysis.plain)
-      continue;
+    if (row.contains("stricter_ok") && !analysis.plain) continue;
     REQUIRE(analysis.plain == row.at("plain").as_bool());
-    if (!analysis.plain)
-      continue;
+    if (!analysis.plain) continue;
     commands expected;
     for (const auto& command : row.at("commands").as_array())
       expected.push_back(strings(command));

@@ -1,9 +1,15 @@
 #include "reactor/actor_scheduler.hpp"
 
+#include "tests/reactor/process_fixture.hpp"
+
 #include <caf/all.hpp>
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace gatehouse::reactor;
 using namespace std::chrono_literals;
@@ -56,6 +62,98 @@ private:
   counter_actor peer_;
   int rounds_;
   int* answer_;
+};
+
+using reply_actor = caf::typed_actor<caf::replies_to<add_atom, int>::with<int>>;
+
+/// Takes every request and answers none before it ends.
+struct silent_impl : reply_actor::base {
+  using reply_actor::base::base;
+  void on_exit() override { held_.clear(); } // each refers to this actor
+  behavior_type make_behavior() override {
+    return {[this](add_atom, int) -> caf::result<int> {
+      held_.push_back(make_response_promise<int>());
+      return held_.back();
+    }};
+  }
+
+private:
+  std::vector<caf::typed_response_promise<int>> held_;
+};
+
+struct throwing_impl : reply_actor::base {
+  using reply_actor::base::base;
+  behavior_type make_behavior() override {
+    set_exception_handler(
+        [](std::exception_ptr&) { return caf::make_error(caf::sec::bad_function_call); });
+    return {[](add_atom, int) -> caf::result<int> { throw std::runtime_error{"broken"}; }};
+  }
+};
+
+/// Waits five seconds for one answer.
+struct patient_impl : caf::event_based_actor {
+  patient_impl(caf::actor_config& config, reply_actor peer, int* timed_out, int* answered)
+      : caf::event_based_actor{config}, peer_{std::move(peer)},
+        timed_out_{timed_out}, answered_{answered} {}
+  caf::behavior make_behavior() override {
+    request(peer_, 5s, add_atom::value, 1)
+        .then([this](int) { ++*answered_; }, [this](const caf::error&) { ++*timed_out_; });
+    return {};
+  }
+
+private:
+  reply_actor peer_;
+  int* timed_out_;
+  int* answered_;
+};
+
+struct asking_impl : caf::event_based_actor {
+  asking_impl(caf::actor_config& config, reply_actor peer, std::string* failure)
+      : caf::event_based_actor{config}, peer_{std::move(peer)}, failure_{failure} {}
+  caf::behavior make_behavior() override {
+    request(peer_, caf::infinite, add_atom::value, 1)
+        .then([](int) {}, [this](const caf::error& e) { *failure_ = caf::to_string(e); });
+    return {};
+  }
+
+private:
+  reply_actor peer_;
+  std::string* failure_;
+};
+
+using chunk_atom = caf::atom_constant<caf::atom("chunk")>;
+using ended_atom = caf::atom_constant<caf::atom("ended")>;
+
+/// Counts what a child of its own says; takes one read after the other.
+struct owner_impl : caf::event_based_actor {
+  owner_impl(caf::actor_config& config, event_loop* loop, std::size_t* bytes, int* code)
+      : caf::event_based_actor{config}, loop_{loop}, bytes_{bytes}, code_{code} {}
+  caf::behavior make_behavior() override {
+    const caf::actor self{this};
+    process_listener listener;
+    listener.on_output = [self](output_stream stream, std::string_view text) {
+      caf::anon_send(self, chunk_atom::value, static_cast<int>(stream), text.size());
+    };
+    listener.on_end = [self](const process_end&) { caf::anon_send(self, ended_atom::value); };
+    auto child = process::spawn(*loop_, test::shell("head -c 1000000 /dev/zero; exit 3"),
+                                std::move(listener));
+    if (!child) return {};
+    child_ = std::move(*child);
+    return {[this](chunk_atom, int stream, std::size_t n) {
+              *bytes_ += n;
+              child_->grant(static_cast<output_stream>(stream));
+            },
+            [this](ended_atom) {
+              *code_ = child_->status()->code.value_or(-1);
+              quit();
+            }};
+  }
+
+private:
+  event_loop* loop_;
+  std::size_t* bytes_;
+  int* code_;
+  std::shared_ptr<process> child_;
 };
 
 struct fixture {
@@ -118,6 +216,79 @@ TEST_SUITE("reactor.actor_scheduler") {
     fixture f;
     caf::delayed_anon_send(f.counter, std::chrono::hours{1}, tick_atom::value);
     f.loop.poll();
+  }
+
+  TEST_CASE("a request time-out follows the loop's clock, and an answer in time wins") {
+    const auto time = std::make_shared<manual_clock>();
+    fixture f{time};
+    int timed_out = 0, answered = 0;
+    auto silent = f.system->spawn<silent_impl>();
+    f.system->spawn<patient_impl>(silent, &timed_out, &answered);
+    f.system->spawn<patient_impl>(f.counter, &timed_out, &answered);
+    f.loop.poll();
+    CHECK(answered == 1);
+    time->advance(5s);
+    CHECK(timed_out == 1);
+    CHECK(answered == 1);
+    caf::anon_send_exit(silent, caf::exit_reason::user_shutdown);
+  }
+
+  TEST_CASE("ten thousand messages to one actor leave the loop its turns") {
+    fixture f;
+    for (int i = 0; i < 10'000; ++i)
+      caf::anon_send(f.counter, tick_atom::value);
+    int turns = 0, seen_between = 0;
+    std::function<void()> turn = [&] {
+      ++turns;
+      if (f.ticks > 0 && f.ticks < 10'000) ++seen_between;
+      if (f.ticks < 10'000) f.loop.post(turn);
+    };
+    f.loop.post(turn);
+    CHECK(f.loop.run_until([&] { return f.ticks == 10'000; }, 20s));
+    CHECK(seen_between > 0);
+  }
+
+  TEST_CASE("an exception in a handler ends its actor with an error, and nothing else") {
+    fixture f;
+    std::string error;
+    auto thrower = f.system->spawn<throwing_impl>();
+    f.system->spawn<asking_impl>(thrower, &error);
+    CHECK(f.loop.run_until([&] { return !error.empty(); }, 20s));
+    int answer = 0;
+    f.system->spawn<client_impl>(f.counter, 1, &answer);
+    CHECK(f.loop.run_until([&] { return answer == 1; }, 20s));
+  }
+
+  TEST_CASE("a process is driven by an actor that owns it: credit, output, end") {
+    fixture f;
+    std::size_t bytes = 0;
+    int code = -1;
+    f.system->spawn<owner_impl>(&f.loop, &bytes, &code);
+    CHECK(f.loop.run_until([&] { return code >= 0; }, 20s));
+    CHECK(bytes == 1'000'000);
+    CHECK(code == 3);
+  }
+
+  TEST_CASE("what other threads sent last does no harm after the system is gone") {
+    event_loop loop;
+    {
+      caf::actor_system_config config;
+      run_actors_on(loop, config);
+      caf::actor_system system{config};
+      int ticks = 0;
+      std::thread::id seen_on;
+      auto counter = system.spawn<counter_impl>(&ticks, &seen_on);
+      std::thread other{[&] {
+        for (int i = 0; i < 100; ++i)
+          caf::anon_send(counter, tick_atom::value);
+        caf::delayed_anon_send(counter, std::chrono::hours{1}, tick_atom::value);
+      }};
+      other.join();
+      caf::anon_send_exit(counter, caf::exit_reason::kill);
+      counter = nullptr;
+      CHECK(run_until_actors_done(loop, system, 10s));
+    }
+    loop.poll();
   }
 
   TEST_CASE("another thread may send to an actor") {

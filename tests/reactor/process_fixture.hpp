@@ -1,6 +1,7 @@
 #pragma once
 
 #include "reactor/process.hpp"
+#include "reactor/unique_fd.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -72,6 +74,25 @@ inline std::unique_ptr<recorded> start(event_loop& loop, const spawn_request& re
 inline bool finish(event_loop& loop, recorded& r) {
   return r.child && loop.run_until([&] { return r.end.has_value(); }, hang_guard);
 }
+
+/// A pipe to tell or hear from a child besides its streams.
+struct pipe_pair {
+  pipe_pair() {
+    int fds[2] = {-1, -1};
+    if (::pipe2(fds, O_CLOEXEC) == 0) {
+      read_end.reset(fds[0]);
+      write_end.reset(fds[1]);
+    }
+  }
+  /// Blocks until the child has written.
+  void wait() const {
+    pollfd readable{read_end.get(), POLLIN, 0};
+    ::poll(&readable, 1, static_cast<int>(std::chrono::milliseconds{hang_guard}.count()));
+  }
+
+  unique_fd read_end;
+  unique_fd write_end;
+};
 
 inline std::size_t open_descriptors() {
   std::size_t n = 0;

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "cli/settings_options.hpp"
+#include "config/rule_loader.hpp"
+#include "policy/rules/rule_set.hpp"
+#include "protocol/exec_policy.hpp"
+#include "protocol/explain_json.hpp"
+#include "protocol/sandbox_choice.hpp"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace gatehouse::cli {
+
+/// The whole decision about one call (§133a).
+struct explanation {
+  std::vector<std::string> argv; ///< what would run
+  approval_policy approval;
+  exec_evaluation evaluation;
+  sandbox_summary sandbox;
+};
+
+/// Decides without running: configuration and rules are read once, texts that come in requests are
+/// read once each. Not thread-safe.
+class explainer {
+public:
+  /// `start`: see load_for(). The rules are those of all layers and of `rules.files`.
+  static result<explainer> make(start_point start, const config::rule_load_options& rules);
+
+  /// Errors are about the request (unknown profile, unreadable requirements, …).
+  result<explanation> explain(const explain_request& request);
+
+  /// Warnings since the last call: about the configuration first, later about texts of requests.
+  std::vector<std::string> take_warnings();
+
+private:
+  /// What a request is judged by.
+  struct basis {
+    config::effective_settings settings;
+    std::shared_ptr<const policy::rule_set> rules;
+  };
+
+  explainer(start_point start, std::shared_ptr<const policy::rule_set> rules);
+
+  result<std::shared_ptr<const basis>> basis_for(const explain_request& request);
+
+  start_point start_;
+  std::shared_ptr<const basis> configured_;
+  std::unordered_map<std::string, std::shared_ptr<const basis>> read_before_;
+  std::string shell_;
+  std::string path_;
+  std::vector<std::string> warnings_;
+};
+
+} // namespace gatehouse::cli

@@ -1,0 +1,165 @@
+#include "cli/commands.hpp"
+#include "cli/explainer.hpp"
+#include "cli/line_reader.hpp"
+#include "cli/output.hpp"
+#include "protocol/explain_text.hpp"
+#include "protocol/profile_json.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
+
+namespace gatehouse::cli {
+namespace {
+
+constexpr std::string_view example = "gatehouse policy explain --shell 'git push --force'";
+constexpr std::string_view help =
+    R"(gatehouse policy explain [options] -- CMD…     (or --shell STRING, or --jsonl)
+Prints the whole decision about a command: the segments found and who judged each, what must happen
+before it may run, and the boundary it would get. Runs nothing.
+
+  --shell STRING        a string for the user's shell instead of CMD…
+  --login               with a login shell
+  --ask POLICY          untrusted, on-request, never or {"granular": {…}}
+  --profile NAME|JSON   permission profile
+  --cwd DIR             working folder of the command
+  --rules FILE          further rules (repeatable); --ignore-rules leaves out user and project rules
+  --sandbox-permissions use_default | require_escalated | with_additional_permissions
+  --additional-permissions JSON      --prefix-rule JSON
+  --json                one JSON object
+  --jsonl               requests from standard input, one a line; one answer a line
+
+Exit status: 0; 2 for wrong usage or configuration, or when a line of --jsonl could not be read.
+)";
+
+constexpr std::size_t flush_above = 64u << 10;
+
+result<explain_request> request_from(const options& given) {
+  explain_request request;
+  if (const auto text = given.value("--shell"))
+    request.command = *text;
+  else
+    request.command = given.rest();
+  request.login = given.has("--login");
+  if (const auto word = given.value("--sandbox-permissions")) {
+    const auto known = sandbox_permissions_from(*word);
+    if (!known)
+      return error{errc::invalid_request, "`" + *word + "` is not a value of --sandbox-permissions",
+                   "Give use_default, require_escalated or with_additional_permissions."};
+    request.sandbox_permissions = *known;
+  }
+  if (const auto json = given.value("--additional-permissions")) {
+    auto overlay = decode_additional_permissions(*json);
+    if (!overlay) return overlay.error();
+    request.additional_permissions = std::move(*overlay);
+  }
+  if (const auto json = given.value("--prefix-rule")) {
+    auto words = decode_words(*json);
+    if (!words) return words.error();
+    request.prefix_rule = std::move(*words);
+  }
+  return request;
+}
+
+std::string answer_line(explainer& judge, std::string_view line, bool& all_read) {
+  auto request = decode_explain_request(line);
+  auto answer = request ? judge.explain(*request) : result<explanation>{request.error()};
+  if (answer) return encode_explain_answer(answer->evaluation, answer->sandbox) + "\n";
+  all_read = false;
+  return encode_explain_error(answer.error()) + "\n";
+}
+
+int explain_lines(explainer& judge) {
+  line_reader input{STDIN_FILENO};
+  std::string answers;
+  bool all_read = true;
+  const auto flush = [&] {
+    const bool good = print(answers);
+    answers.clear();
+    return good;
+  };
+  for (;;) {
+    if ((answers.size() > flush_above || (!answers.empty() && input.would_wait())) && !flush())
+      return exit_failed;
+    std::string_view line;
+    switch (input.next(line)) {
+    case line_reader::status::line: answers += answer_line(judge, line, all_read); break;
+    case line_reader::status::too_long:
+      all_read = false;
+      answers +=
+          encode_explain_error({errc::too_large, "the line is longer than 8 MiB", {}}) + "\n";
+      break;
+    case line_reader::status::end:
+      if (!flush()) return exit_failed;
+      return all_read ? exit_ok : exit_wrong_usage;
+    case line_reader::status::failed:
+      (void)flush();
+      complain(std::string{"cannot read standard input: "} + std::strerror(errno));
+      return exit_wrong_usage;
+    }
+    warn(judge.take_warnings());
+  }
+}
+
+int explain_one(explainer& judge, const options& given) {
+  const auto request = request_from(given);
+  auto answer = request ? judge.explain(*request) : result<explanation>{request.error()};
+  if (!answer) {
+    complain(answer.error());
+    return exit_wrong_usage;
+  }
+  const auto text =
+      given.has("--json")
+          ? encode_explain_answer(answer->evaluation, answer->sandbox) + "\n"
+          : explain_text(answer->argv, answer->approval, answer->evaluation, answer->sandbox);
+  return print(text) ? exit_ok : exit_failed;
+}
+
+} // namespace
+
+int policy_explain_command(arguments given) {
+  const known_option known[] = {{"--shell", true},
+                                {"--login"},
+                                {"--ask", true},
+                                {"--profile", true},
+                                {"--cwd", true},
+                                {"--rules", true, true},
+                                {"--ignore-rules"},
+                                {"--sandbox-permissions", true},
+                                {"--additional-permissions", true},
+                                {"--prefix-rule", true},
+                                {"--justification", true},
+                                {"--timeout-ms", true},
+                                {"--json"},
+                                {"--jsonl"},
+                                {"--help"},
+                                {"-h"}};
+  const auto read = read_options(given, known);
+  if (!read) return wrong_usage(read.error().message, example);
+  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  const int commands =
+      int{read->has("--shell")} + int{read->has("--jsonl")} + int{!read->rest().empty()};
+  if (commands != 1)
+    return wrong_usage(commands == 0 ? "the command is missing"
+                                     : "give one of --shell, --jsonl and a command",
+                       example);
+  auto start = load_for(*read);
+  if (!start) {
+    complain(start.error());
+    return exit_wrong_usage;
+  }
+  config::rule_load_options rules;
+  rules.files = read->values("--rules");
+  rules.user_and_project = !read->has("--ignore-rules");
+  rules.cwd = start->cwd;
+  auto judge = explainer::make(std::move(*start), rules);
+  if (!judge) {
+    complain(judge.error());
+    return exit_wrong_usage;
+  }
+  warn(judge->take_warnings());
+  return read->has("--jsonl") ? explain_lines(*judge) : explain_one(*judge, *read);
+}
+
+} // namespace gatehouse::cli

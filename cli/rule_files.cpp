@@ -1,0 +1,60 @@
+#include "cli/rule_files.hpp"
+
+#include "cli/output.hpp"
+#include "config/rule_loader.hpp"
+#include "config/text_file.hpp"
+#include "protocol/utf8.hpp"
+
+#include <cstdlib>
+
+#include <unistd.h>
+
+namespace gatehouse::cli {
+
+std::string current_folder() {
+  char* path = ::getcwd(nullptr, 0);
+  if (!path) return "/";
+  std::string text{path};
+  std::free(path);
+  return text;
+}
+
+std::vector<policy::rule_file> read_rule_files(const std::vector<std::string>& paths) {
+  std::vector<policy::rule_file> files;
+  policy::rule_file_options how;
+  how.cwd = current_folder();
+  for (const auto& path : paths) {
+    const auto text = config::read_text_file(path);
+    std::string why;
+    if (!text)
+      why = text.error().message;
+    else if (!*text)
+      why = "the file does not exist";
+    else if (const auto bad = find_invalid_utf8(**text))
+      why = "byte " + std::to_string(*bad) + " is not valid UTF-8";
+    if (why.empty()) {
+      files.push_back(policy::read_rule_file(**text, path, how));
+      const auto& gates = files.back().gates;
+      how.earlier_gates.insert(how.earlier_gates.end(), gates.begin(), gates.end());
+    } else {
+      policy::rule_file file;
+      file.file = path;
+      file.unreadable = true;
+      file.problems.push_back({{path, 0, 0}, why, {}});
+      files.push_back(std::move(file));
+    }
+  }
+  return files;
+}
+
+bool complain_about(const std::vector<policy::rule_file>& files) {
+  bool any = false;
+  for (const auto& file : files)
+    for (const auto& problem : file.problems) {
+      complain(config::describe(problem));
+      any = true;
+    }
+  return any;
+}
+
+} // namespace gatehouse::cli

@@ -1,0 +1,199 @@
+#include "policy/safety.hpp"
+
+#include "policy/file_danger.hpp"
+#include "policy/git_commands.hpp"
+#include "policy/windows_commands.hpp"
+
+#include <algorithm>
+
+namespace gatehouse::policy {
+namespace {
+
+using reason = std::optional<std::string>;
+
+/// `kill -9 -1` signals every process of the user. The first option may be the signal itself.
+reason find_kill_danger(words args) {
+  std::size_t i = 0;
+  if (i < args.size() && args[i].starts_with('-') && args[i] != "--")
+    i += is_one_of(args[i], {"-s", "-n", "--signal"}) ? 2 : 1;
+  for (; i < args.size(); ++i)
+    if (args[i] == "-1") return "it signals every process of this user";
+  return std::nullopt;
+}
+
+reason find_system_danger(words argv) {
+  const auto name = program_name(argv[0]);
+  const auto args = argv.subspan(1);
+  constexpr auto stops = "it stops or restarts the machine";
+  if (is_one_of(name, {"shutdown", "reboot", "halt", "poweroff"})) return stops;
+  if (is_one_of(name, {"init", "telinit"}) && !args.empty() && is_one_of(args[0], {"0", "6"}))
+    return stops;
+  if (name == "systemctl")
+    for (std::string_view arg : args)
+      if (is_one_of(arg, {"poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency",
+                          "rescue", "suspend", "hibernate"}))
+        return stops;
+  if (name == "kill") return find_kill_danger(args);
+  if (name == "killall5") return "it signals every process of this machine";
+  if (name == "crontab" && (any_has_short(args, 'r') || any_abbreviates(args, "remove")))
+    return "crontab -r deletes every job of this user";
+  return std::nullopt;
+}
+
+/// Services elsewhere, which no sandbox of this host can protect.
+reason find_remote_danger(words argv) {
+  struct destroying {
+    std::string_view program;
+    std::initializer_list<std::string_view> path; ///< subcommand words, in order
+  };
+  static const destroying list[] = {
+      {"terraform", {"destroy"}},      {"tofu", {"destroy"}},
+      {"kubectl", {"delete"}},         {"docker", {"system", "prune"}},
+      {"docker", {"volume", "rm"}},    {"docker", {"volume", "prune"}},
+      {"podman", {"system", "prune"}}, {"podman", {"volume", "rm"}},
+      {"podman", {"volume", "prune"}}, {"gh", {"repo", "delete"}},
+      {"npm", {"unpublish"}},          {"aws", {"s3", "rb"}},
+  };
+  const auto name = program_name(argv[0]);
+  const auto spoken = operands(argv.subspan(1));
+  for (const auto& entry : list)
+    if (name == entry.program && spoken.size() >= entry.path.size() &&
+        std::ranges::equal(entry.path, std::span{spoken}.first(entry.path.size())))
+      return "it deletes things that other machines hold";
+  return std::nullopt;
+}
+
+/// `LD_PRELOAD=./x.so git …` runs code of the file's choice inside whatever program follows.
+reason find_loader_danger(const command_segment& segment) {
+  for (std::string_view assignment : segment.assignments) {
+    const auto name = assignment.substr(0, assignment.find('='));
+    const auto value = assignment.substr(std::min(name.size() + 1, assignment.size()));
+    if (is_one_of(name, {"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "BASH_ENV"}) ||
+        name.starts_with("DYLD_"))
+      return std::string{name} + " makes the program load code of the caller's choice";
+    if (name == "NODE_OPTIONS")
+      for (std::string_view option : {"--require", "-r", "--import", "--loader"})
+        if (value.find(option) != std::string_view::npos)
+          return "NODE_OPTIONS makes the program load code of the caller's choice";
+  }
+  return std::nullopt;
+}
+
+reason find_target_danger(const command_segment& segment) {
+  for (std::string_view target : segment.write_targets) {
+    if (is_raw_device(target)) return "it writes to a raw device";
+    if (target == "/proc/sysrq-trigger") return "it gives orders to the kernel";
+  }
+  return std::nullopt;
+}
+
+/// Words that are not there at all: unlike a glob, they may turn out to be options.
+int hidden_words(const command_segment& segment) {
+  const auto patterns = std::ranges::count_if(segment.argv, [](const auto& word) {
+    return word == "{}" || word.find_first_of("*?[") != std::string::npos;
+  });
+  return std::max(0, segment.unknown_words - static_cast<int>(patterns));
+}
+
+bool is_downloader(std::string_view program) {
+  return is_one_of(program, {"curl", "wget", "wget2", "fetch", "aria2c", "http", "https", "xh"});
+}
+
+bool interprets_text(std::string_view program) {
+  for (std::string_view family : {"python", "pypy", "ruby", "perl", "node", "php", "lua"})
+    if (program.starts_with(family)) {
+      program.remove_prefix(family.size());
+      return program.find_first_not_of("0123456789.js") == std::string_view::npos;
+    }
+  return is_one_of(program, {"sh", "bash", "zsh", "dash", "ksh", "mksh", "fish", "ash", "rbash",
+                             "csh", "tcsh", "source", ".", "eval", "bun", "deno", "osascript"});
+}
+
+/// The program's text comes from standard input or from words that only show when it runs.
+bool text_is_unknown(const command_segment& segment) {
+  if (segment.unknown_words > 0) return true;
+  const auto args = words{segment.argv}.subspan(1);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string_view arg = args[i];
+    if (arg == "-" || arg == "-s" || arg == "/dev/stdin") return true;
+    // `-c TEXT`, `-m MODULE`, `-e TEXT`, a file: the text does not come from the pipe.
+    if (!arg.starts_with('-') || (i + 1 < args.size() && is_one_of(arg, {"-c", "-e", "-m", "-lc"})))
+      return false;
+  }
+  return true;
+}
+
+reason find_downloaded_program(const command_analysis& analysis) {
+  const auto& segments = analysis.segments;
+  const bool downloads = std::ranges::any_of(
+      segments, [](const auto& s) { return is_downloader(program_name(s.argv[0])); });
+  if (!downloads) return std::nullopt;
+  for (const auto& segment : segments)
+    if (interprets_text(program_name(segment.argv[0])) && text_is_unknown(segment))
+      return "it runs downloaded text as a program";
+  return std::nullopt;
+}
+
+/// A function that starts itself twice or in the background: `:(){ :|:& };:`.
+bool is_fork_bomb(std::string_view script) {
+  std::string dense;
+  for (char c : script)
+    if (std::string_view{" \t\n\r"}.find(c) == std::string_view::npos) dense += c;
+  for (std::size_t at = dense.find("(){"); at != std::string::npos;
+       at = dense.find("(){", at + 1)) {
+    const auto before = dense.find_last_of(";&|{}()", at == 0 ? 0 : at - 1);
+    const auto start = at == 0 || before == std::string::npos || before >= at ? 0 : before + 1;
+    const auto name = dense.substr(start, at - start);
+    const auto body = dense.substr(at + 3, dense.find('}', at) - at - 3);
+    if (!name.empty() && (body.find(name + "|" + name) != std::string::npos ||
+                          body.find(name + "&") != std::string::npos))
+      return true;
+  }
+  return false;
+}
+
+danger other(std::string why) {
+  return {danger_kind::other, std::move(why)};
+}
+
+} // namespace
+
+std::optional<danger> find_danger(const command_segment& segment) {
+  const words argv = segment.argv;
+  if (argv.empty()) return std::nullopt;
+  if (segment.origin == segment_origin::powershell) {
+    if (auto why = find_powershell_danger(argv)) return other(*std::move(why));
+    return std::nullopt;
+  }
+  if (is_forced_rm(argv)) return danger{danger_kind::forced_rm, "rm -f deletes without a question"};
+  if (auto why = find_file_danger(argv, hidden_words(segment))) return other(*std::move(why));
+  if (program_name(argv[0]) == "git")
+    if (auto why = find_git_danger(argv)) return other(*std::move(why));
+  for (auto find : {find_system_danger, find_remote_danger, find_windows_danger})
+    if (auto why = find(argv)) return other(*std::move(why));
+  for (auto find : {find_loader_danger, find_target_danger})
+    if (auto why = find(segment)) return other(*std::move(why));
+  return std::nullopt;
+}
+
+std::optional<danger> find_combined_danger(const command_analysis& analysis) {
+  if (analysis.too_deep) return other("too deeply nested");
+  if (auto why = find_downloaded_program(analysis)) return other(*std::move(why));
+  if (is_fork_bomb(analysis.script)) return other("a fork bomb starts processes without end");
+  return std::nullopt;
+}
+
+std::optional<danger> find_danger(const command_analysis& analysis) {
+  if (analysis.too_deep) return find_combined_danger(analysis);
+  // A forced rm names the danger best, also where a wrapper around it is dangerous for other
+  // reasons.
+  std::optional<danger> first;
+  for (const auto& segment : analysis.segments) {
+    auto found = find_danger(segment);
+    if (found && (!first || found->kind == danger_kind::forced_rm)) first = std::move(found);
+    if (first && first->kind == danger_kind::forced_rm) return first;
+  }
+  return first ? first : find_combined_danger(analysis);
+}
+
+} // namespace gatehouse::policy

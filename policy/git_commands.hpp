@@ -1,0 +1,17 @@
+#pragma once
+
+#include "policy/command_words.hpp"
+
+#include <optional>
+#include <string>
+
+namespace gatehouse::policy {
+
+/// True for `git status|log|diff|show|branch` forms that only read, without any option that changes
+/// where git looks or what it runs (§28). `argv[0]` is git.
+bool is_read_only_git(words argv);
+
+/// Why this git command throws work away or rewrites what others share, or nothing.
+std::optional<std::string> find_git_danger(words argv);
+
+} // namespace gatehouse::policy

@@ -1,0 +1,133 @@
+#include "policy/rules/network_host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+
+#include <arpa/inet.h>
+#include <idn2.h>
+
+namespace gatehouse::policy {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_digit);
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n\v\f";
+  const auto first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+std::optional<std::uint16_t> read_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (!all_digits(text) || failed != std::errc{} || end != text.data() + text.size() || port == 0)
+    return std::nullopt;
+  return port;
+}
+
+std::optional<std::string> canonical_address(int family, std::string_view text) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  std::array<char, INET6_ADDRSTRLEN> shortest{};
+  if (inet_pton(family, std::string{text}.c_str(), bytes.data()) != 1) return std::nullopt;
+  inet_ntop(family, bytes.data(), shortest.data(), shortest.size());
+  return std::string{shortest.data()};
+}
+
+/// The last label decides: a name whose last label is a number is an address to some resolvers.
+bool looks_numeric(std::string_view host) {
+  const auto label = host.substr(host.rfind('.') + 1);
+  return all_digits(label) || label.starts_with("0x");
+}
+
+std::optional<std::string> a_labels(std::string_view host, std::string& why) {
+  char* raw = nullptr;
+  const int failed =
+      idn2_to_ascii_8z(std::string{host}.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
+  const std::unique_ptr<char, decltype(&std::free)> owned{raw, &std::free};
+  if (failed != IDN2_OK) {
+    why = "is not a host name: " + std::string{idn2_strerror(failed)};
+    return std::nullopt;
+  }
+  std::string name{raw};
+  const auto allowed = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
+  };
+  if (!std::ranges::all_of(name, allowed)) {
+    why = "has a character that no host name has";
+    return std::nullopt;
+  }
+  if (name.starts_with('.') || name.find("..") != std::string::npos) {
+    why = "has an empty label";
+    return std::nullopt;
+  }
+  return name;
+}
+
+} // namespace
+
+std::optional<network_host> parse_network_host(std::string_view text, std::string& why) {
+  const auto refuse = [&](std::string reason) {
+    why = std::move(reason);
+    return std::nullopt;
+  };
+  auto host = trimmed(text);
+  if (host.empty()) return refuse("is empty");
+  if (host.find('\0') != std::string_view::npos) return refuse("has a NUL byte");
+  if (host.find_first_of("/?#@\\") != std::string_view::npos)
+    return refuse("must be a host, not a URL");
+  if (host.find('*') != std::string_view::npos) return refuse("must name one host: no wildcards");
+
+  network_host parsed;
+  const auto take_port = [&](std::string_view digits) {
+    const auto port = read_port(digits);
+    if (port) parsed.port = *port;
+    return port.has_value();
+  };
+
+  if (host.front() == '[') {
+    const auto close = host.find(']');
+    if (close == std::string_view::npos) return refuse("has no closing ']'");
+    const auto rest = host.substr(close + 1);
+    if (!rest.empty() && (rest.front() != ':' || !take_port(rest.substr(1))))
+      return refuse("may have only ':' and a port from 1 to 65535 after ']'");
+    const auto address = canonical_address(AF_INET6, host.substr(1, close - 1));
+    if (!address) return refuse("has no IPv6 address between its brackets");
+    parsed.host = *address;
+    return parsed;
+  }
+  if (std::ranges::count(host, ':') > 1) {
+    const auto address = canonical_address(AF_INET6, host);
+    if (!address) return refuse("is neither a host with a port nor an IPv6 address");
+    parsed.host = *address;
+    return parsed;
+  }
+  if (const auto colon = host.find(':'); colon != std::string_view::npos) {
+    if (!take_port(host.substr(colon + 1))) return refuse("needs a port from 1 to 65535 after ':'");
+    host = host.substr(0, colon);
+  }
+  while (host.ends_with('.'))
+    host.remove_suffix(1);
+  if (host.empty()) return refuse("has no host name");
+
+  auto name = a_labels(host, why);
+  if (!name) return std::nullopt;
+  parsed.host = std::move(*name);
+  if (looks_numeric(parsed.host)) {
+    const auto address = canonical_address(AF_INET, parsed.host);
+    if (!address) return refuse("ends in a number but is not a dotted IPv4 address");
+    parsed.host = *address;
+  }
+  return parsed;
+}
+
+} // namespace gatehouse::policy

@@ -1,0 +1,228 @@
+#include "policy/rules/rule_set.hpp"
+
+#include "policy/path_text.hpp"
+#include "policy/rules/caseless.hpp"
+#include "policy/rules/gate_table.hpp"
+#include "policy/path_text.hpp"
+#include "policy/rules/program_path.hpp"
+#include "policy/rules/rule_index.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <string_view>
+
+namespace gatehouse::policy {
+namespace {
+
+using rule_id = rule_index::rule_id;
+using words = std::vector<std::string_view>;
+
+token_pattern folded(const token_pattern& pattern) {
+  token_pattern result = pattern;
+  for (auto& alternatives : result)
+    for (auto& token : alternatives)
+      token = caseless_key(token);
+  return result;
+}
+
+} // namespace
+
+struct rule_set::index {
+  std::vector<prefix_rule> rules;
+  std::deque<token_pattern> folded_patterns; ///< of the canonical rules; never moved
+  rule_index by_words;                       ///< rules compared exactly
+  rule_index by_keys;                        ///< canonical rules, over folded words
+  gate_table gates;
+  std::vector<network_rule> network;
+  bool restrictive = false;
+  bool unreadable = false;
+
+  void take(rule_file file);
+  void build();
+
+  /// All rules that match `command` when its program is called `head`: exact-key rules, then
+  /// canonical ones, each in rule order.
+  [[nodiscard]] std::vector<rule_id> find(std::string_view head,
+                                          std::span<const std::string> command) const;
+  [[nodiscard]] rule_match matched(rule_id id, std::string_view head,
+                                   std::span<const std::string> command,
+                                   std::string resolved_program) const;
+  [[nodiscard]] bool gate_permits(const prefix_rule& rule, std::string_view name,
+                                  std::span<const std::string> spellings) const;
+};
+
+void rule_set::index::take(rule_file file) {
+  const bool broken = !file.problems.empty();
+  const auto honoured = [&](decision d) { return !broken || d != decision::allow; };
+  for (auto& rule : file.rules)
+    if (honoured(rule.decision)) rules.push_back(std::move(rule));
+  for (auto& rule : file.network)
+    if (honoured(rule.decision)) network.push_back(std::move(rule));
+  for (auto& gate : file.gates)
+    gates.add(std::move(gate),
+              broken ? gate_table::source::broken_file : gate_table::source::sound_file);
+  unreadable = unreadable || file.unreadable;
+}
+
+void rule_set::index::build() {
+  rules.shrink_to_fit();
+  for (rule_id id = 0; id < rules.size(); ++id) {
+    const auto& rule = rules[id];
+    restrictive = restrictive || rule.decision != decision::allow;
+    if (rule.canonical)
+      by_keys.insert(id, folded_patterns.emplace_back(folded(rule.pattern)), rule.exact);
+    else
+      by_words.insert(id, rule.pattern, rule.exact);
+  }
+}
+
+std::vector<rule_id> rule_set::index::find(std::string_view head,
+                                           std::span<const std::string> command) const {
+  std::vector<rule_id> found;
+  words command_words{command.begin(), command.end()};
+  command_words.front() = head;
+  by_words.find(command_words, found);
+  if (!by_keys.empty()) {
+    std::vector<std::string> keys(command_words.size());
+    std::ranges::transform(command_words, keys.begin(), caseless_key);
+    by_keys.find(words{keys.begin(), keys.end()}, found);
+  }
+  return found;
+}
+
+rule_match rule_set::index::matched(rule_id id, std::string_view head,
+                                    std::span<const std::string> command,
+                                    std::string resolved_program) const {
+  const auto& rule = rules[id];
+  rule_match result;
+  result.rule = &rule;
+  result.matched_prefix.assign(command.begin(), command.begin() + rule.pattern.size());
+  result.matched_prefix.front() = head;
+  result.resolved_program = std::move(resolved_program);
+  return result;
+}
+
+bool rule_set::index::gate_permits(const prefix_rule& rule, std::string_view name,
+                                   std::span<const std::string> spellings) const {
+  const auto answer = rule.canonical ? gates.ask_caseless(caseless_key(name), spellings)
+                                     : gates.ask(name, spellings);
+  return answer != gate_table::answer::refused;
+}
+
+rule_set::rule_set() : index_{std::make_unique<index>()} {}
+
+rule_set::rule_set(std::vector<rule_file> files) : rule_set{} {
+  for (auto& file : files)
+    index_->take(std::move(file));
+  index_->build();
+}
+
+rule_set::~rule_set() = default;
+rule_set::rule_set(rule_set&&) noexcept = default;
+rule_set& rule_set::operator=(rule_set&&) noexcept = default;
+
+std::vector<rule_match> rule_set::match(std::span<const std::string> argv,
+                                        bool resolve_host_executables, std::string_view cwd,
+                                        std::string_view home) const {
+  std::vector<rule_match> matches;
+  if (argv.empty()) return matches;
+  for (auto id : index_->find(argv.front(), argv))
+    matches.push_back(index_->matched(id, argv.front(), argv, {}));
+  if (!matches.empty() || !resolve_host_executables) return matches;
+
+  const auto absolute = lexically_absolute(argv.front(), cwd, home);
+  const auto name = base_name(absolute);
+  if (name.empty()) return matches;
+  for (auto id : index_->find(name, argv))
+    if (index_->gate_permits(index_->rules[id], name, {&absolute, 1}))
+      matches.push_back(index_->matched(id, name, argv, absolute));
+  return matches;
+}
+
+const std::vector<network_rule>& rule_set::network_rules() const noexcept {
+  return index_->network;
+}
+bool rule_set::has_restrictive_rules() const noexcept {
+  return index_->restrictive;
+}
+bool rule_set::has_unreadable_file() const noexcept {
+  return index_->unreadable;
+}
+std::size_t rule_set::size() const noexcept {
+  return index_->rules.size();
+}
+
+namespace {
+
+/// The names under which a restrictive rule may catch a program, the word itself first.
+std::vector<std::string> names_of(std::string_view word, const program_fact* fact) {
+  std::vector<std::string> names{std::string{word}};
+  const auto add = [&](std::string_view name) {
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+  };
+  const auto add_path = [&](std::string_view path) {
+    add(path);
+    add(base_name(path));
+  };
+  add_path(word);
+  if (word.starts_with('/')) add_path(lexically_normal(word));
+  if (fact) {
+    add_path(fact->absolute);
+    add_path(fact->real_path);
+  }
+  return names;
+}
+
+/// Absolute paths that are surely the very file the kernel runs for `word`. A spelling with `..`
+/// is left out: a link before it may lead elsewhere than the text says.
+std::vector<std::string> sure_spellings(std::string_view word, const program_fact& fact) {
+  std::vector<std::string> spellings{fact.real_path};
+  if (word.starts_with('/') && !climbs(word)) spellings.push_back(lexically_normal(word));
+  return spellings;
+}
+
+} // namespace
+
+std::vector<rule_match> rule_set::match_at_run_time(std::span<const std::string> argv,
+                                                    const program_facts& facts) const {
+  std::vector<rule_match> matches;
+  if (argv.empty()) return matches;
+  const std::string& word = argv.front();
+  const auto known = facts.find(word);
+  const auto* fact = known == facts.end() ? nullptr : &known->second;
+  const auto spellings = fact ? sure_spellings(word, *fact) : std::vector<std::string>{};
+
+  bool word_matched = false;
+  // §D3. The name a program is called by must be the rule's own: programs that are many tools in
+  // one file take it as their first argument.
+  const auto allow_covers = [&](const prefix_rule& rule, std::string_view name) {
+    if (!fact || fact->in_writable_root) return false;
+    if (!is_path(word)) return name == word && fact->on_trusted_path;
+    if (fact->real_path.empty() || base_name(name) != base_name(word)) return false;
+    const auto& head = rule.pattern.front().front();
+    if (is_path(head)) return std::ranges::find(spellings, head) != spellings.end();
+    return !word_matched && index_->gate_permits(rule, name, spellings) &&
+           index_->gate_permits(rule, base_name(fact->real_path), spellings) &&
+           (fact->on_trusted_path || index_->gates.vouched(name, spellings));
+  };
+
+  std::vector<rule_id> seen;
+  for (const auto& name : names_of(word, fact)) {
+    const bool is_word = name == word;
+    for (auto id : index_->find(name, argv)) {
+      const auto& rule = index_->rules[id];
+      word_matched = word_matched || is_word;
+      if (std::ranges::find(seen, id) != seen.end()) continue;
+      if (rule.decision == decision::allow && !allow_covers(rule, name)) continue;
+      seen.push_back(id);
+      matches.push_back(
+          index_->matched(id, name, argv, is_word || !fact ? std::string{} : fact->absolute));
+    }
+  }
+  std::ranges::stable_sort(matches, {}, [](const rule_match& m) {
+    return std::pair{m.rule->canonical, m.rule};
+  });
+  return matches;
+}
+
+} // namespace gatehouse::policy

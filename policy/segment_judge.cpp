@@ -1,0 +1,113 @@
+#include "policy/segment_judge.hpp"
+
+#include "policy/safety.hpp"
+
+#include <algorithm>
+
+namespace gatehouse::policy {
+namespace {
+
+bool is_safe(const command_segment& segment, const judge_context& context,
+             const program_facts& facts) {
+  const auto& argv = segment.argv;
+  if (!context.trusted_shell || segment.has_assignment || segment.has_redirection ||
+      segment.unknown_words > 0 || !is_trusted_program(argv[0], facts))
+    return false;
+  if (segment.origin == segment_origin::powershell) return is_known_safe_powershell(argv);
+  if (!is_known_safe(argv)) return false;
+  if (!is_shell_wrapper(argv)) return true;
+  const auto inner = plain_commands(argv[2]);
+  return inner && std::ranges::all_of(*inner, [&](const auto& command) {
+           return is_trusted_program(command[0], facts);
+         });
+}
+
+cause cause_of(const rule_match& match) {
+  return {cause_kind::rule, match.rule->decision, match.rule->justification,
+          match.matched_prefix.size(), match.matched_prefix};
+}
+
+/// Rules come first (§26). Returns false when they leave the segment to the heuristics.
+bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& matches) {
+  result.matched = !matches.empty();
+  if (matches.empty()) return false;
+  const auto verdict = strictest(matches);
+  if (verdict == decision::allow && !result.settles) return false;
+  const rule_match* best = nullptr;
+  for (const auto& match : matches) {
+    if (match.rule->decision != decision::allow) result.causes.push_back(cause_of(match));
+    if (match.rule->decision == verdict &&
+        (best == nullptr || match.matched_prefix.size() >= best->matched_prefix.size()))
+      best = &match;
+  }
+  result.shown.judge = segment_judge::rule;
+  result.shown.decision = verdict;
+  result.shown.rule = cite(*best->rule);
+  result.allowed_by_rule = verdict == decision::allow;
+  result.lifts_sandbox =
+      result.allowed_by_rule && std::ranges::all_of(matches, [](const auto& match) {
+        return match.rule->sandbox == rule_sandbox::bypass;
+      });
+  return true;
+}
+
+void judge_danger(segment_judgement& result, const danger& found, const judge_context& context) {
+  result.shown.judge = segment_judge::danger;
+  result.shown.why = found.why;
+  if (context.mode == approval_mode::never)
+    result.shown.decision = context.we_enforce ? decision::forbidden : decision::allow;
+  else
+    result.shown.decision = decision::prompt;
+  if (result.shown.decision != decision::allow)
+    result.causes.push_back({cause_kind::danger, result.shown.decision, found.why, 0, {}});
+}
+
+void ask(segment_judgement& result, cause_kind kind, std::string why) {
+  result.shown.decision = decision::prompt;
+  result.shown.why = why;
+  result.causes.push_back({kind, decision::prompt, std::move(why), 0, {}});
+}
+
+} // namespace
+
+bool is_trusted_program(std::string_view word, const program_facts& facts) {
+  const auto known = facts.find(word);
+  const bool is_path = word.find('/') != std::string_view::npos || word.starts_with('~');
+  if (known == facts.end()) return !is_path;
+  const auto& fact = known->second;
+  return !fact.in_writable_root && (!is_path || fact.on_trusted_path);
+}
+
+segment_judgement judge_segment(const command_segment& segment, bool settles,
+                                const judge_context& context, const rule_set& rules,
+                                const program_facts& facts) {
+  segment_judgement result;
+  result.settles = settles;
+  result.shown.argv = segment.argv;
+  result.shown.origin = segment.origin;
+  if (judge_by_rules(result, rules.match_at_run_time(segment.argv, facts))) return result;
+  if (const auto found = find_danger(segment)) {
+    judge_danger(result, *found, context);
+    return result;
+  }
+  if (!settles) {
+    // The command that holds this one is judged on its own; without such a command nothing but the
+    // mode decides.
+    if (context.unreadable_file)
+      ask(result, cause_kind::rule, std::string{unreadable_file_why});
+    else if (context.mode == approval_mode::untrusted && !context.plain)
+      ask(result, cause_kind::unmatched, "not a plain command");
+    return result;
+  }
+  const bool safe = is_safe(segment, context, facts);
+  if (safe) result.shown.judge = segment_judge::safe;
+  if (context.unreadable_file)
+    ask(result, cause_kind::rule, std::string{unreadable_file_why});
+  else if (context.asks_override)
+    ask(result, cause_kind::override_request, "");
+  else if (context.mode == approval_mode::untrusted && !safe)
+    ask(result, cause_kind::unmatched, "");
+  return result;
+}
+
+} // namespace gatehouse::policy

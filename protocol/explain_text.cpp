@@ -1,0 +1,85 @@
+#include "protocol/explain_text.hpp"
+
+#include "protocol/shell_quote.hpp"
+#include "protocol/utf8.hpp"
+
+namespace gatehouse {
+namespace {
+
+std::string words_of(const std::vector<std::vector<std::string>>& pattern) {
+  std::string text;
+  for (const auto& alternatives : pattern) {
+    std::string token;
+    for (const auto& word : alternatives)
+      token += (token.empty() ? "" : "|") + shell_quote(word);
+    text += (text.empty() ? "" : " ") + (alternatives.size() == 1 ? token : "(" + token + ")");
+  }
+  return text;
+}
+
+std::string judged_by(const judged_segment& segment) {
+  switch (segment.judge) {
+  case segment_judge::rule: return "by a rule";
+  case segment_judge::safe: return "known to be safe";
+  case segment_judge::danger: return "dangerous";
+  case segment_judge::unmatched: return "no rule, not on a list";
+  }
+  return "";
+}
+
+std::string describe_segment(const judged_segment& segment) {
+  auto text = "  " + std::string{to_string(segment.decision)} + "  " + shell_join(segment.argv) +
+              "\n      " + std::string{to_string(segment.origin)} + ", " + judged_by(segment);
+  if (!segment.why.empty()) text += ": " + segment.why;
+  text += '\n';
+  if (segment.rule) {
+    const auto& rule = *segment.rule;
+    text += "      " + rule.file + ":" + std::to_string(rule.line) + ": " + words_of(rule.pattern);
+    if (!rule.justification.empty()) text += " (" + rule.justification + ")";
+    text += '\n';
+  }
+  return text;
+}
+
+std::string describe_requirement(const exec_requirement& requirement) {
+  std::string text;
+  switch (requirement.kind) {
+  case requirement_kind::skip:
+    text = requirement.bypass_sandbox ? "runs without a question, a rule lifts the sandbox"
+                                      : "runs without a question";
+    break;
+  case requirement_kind::needs_approval: text = "needs an approval"; break;
+  case requirement_kind::forbidden:
+    text = requirement.refused_by == refused_by::handler
+               ? "forbidden, refused by the tool handler before any rule"
+               : "forbidden";
+    break;
+  }
+  if (!requirement.reason.empty()) text += ": " + requirement.reason;
+  text += '\n';
+  if (!requirement.proposed_amendment.empty())
+    text +=
+        "  a reviewer may add the rule: allow " + shell_join(requirement.proposed_amendment) + "\n";
+  return text;
+}
+
+} // namespace
+
+std::string explain_text(std::span<const std::string> argv, const approval_policy& approval,
+                         const exec_evaluation& evaluation, const sandbox_summary& sandbox) {
+  auto text = "command: " + shell_join(argv) + "\napproval policy: " + describe(approval) + "\n";
+  text += evaluation.complex ? "segments (not plain: no allow can settle them):\n" : "segments:\n";
+  for (const auto& segment : evaluation.segments)
+    text += describe_segment(segment);
+  text += "requirement: " + describe_requirement(evaluation.requirement);
+  if (evaluation.requirement.kind == requirement_kind::forbidden)
+    text += "boundary, if it were allowed: ";
+  else
+    text += "boundary: ";
+  text += sandbox.first_attempt_sandboxed ? "sandbox " + std::string{to_string(sandbox.backend)}
+                                          : std::string{"none of ours"};
+  text += ", network " + std::string{to_string(sandbox.network)} + "\n";
+  return to_valid_utf8(text);
+}
+
+} // namespace gatehouse

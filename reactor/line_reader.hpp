@@ -1,0 +1,39 @@
+#pragma once
+
+#include "protocol/result.hpp"
+#include "reactor/event_loop.hpp"
+#include "reactor/unique_fd.hpp"
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace gatehouse::reactor {
+
+/// Run on the loop, never inside `open`. Each may destroy the reader; then no other follows.
+struct line_listener {
+  /// One whole line without its line end.
+  std::function<void(std::string_view)> on_line;
+  /// Once, last. Errors: `too_large` a line beyond the limit, `invalid_request` the stream ends
+  /// inside a line, `io` it cannot be read. What was read of such a line is dropped: half a report
+  /// is none.
+  std::function<void(const result<void>&)> on_end;
+};
+
+/// Reads a descriptor line by line, as a child's reports on an extra pipe. Destruction closes it.
+class line_reader {
+public:
+  /// Takes over `fd` and makes it non-blocking.
+  static std::unique_ptr<line_reader> open(event_loop& loop, unique_fd fd, line_listener listener,
+                                           std::size_t max_line = 64 * 1024);
+  ~line_reader();
+  line_reader(const line_reader&) = delete;
+  line_reader& operator=(const line_reader&) = delete;
+
+private:
+  class impl;
+  explicit line_reader(std::shared_ptr<impl> i);
+  std::shared_ptr<impl> impl_;
+};
+
+} // namespace gatehouse::reactor
