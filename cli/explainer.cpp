@@ -8,7 +8,6 @@
 #include "policy/requirement.hpp"
 #include "protocol/shell_argv.hpp"
 #include "sandbox/choose_backend.hpp"
-#include "sandbox/program_lookup.hpp"
 
 #include <cstdlib>
 
@@ -16,6 +15,8 @@ namespace gatehouse::cli {
 namespace {
 
 constexpr std::size_t most_remembered_texts = 256;
+constexpr std::size_t most_remembered_places = 16;
+constexpr std::size_t most_remembered_words = 4096;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -87,6 +88,24 @@ explainer::basis_for(const explain_request& request) {
   return std::shared_ptr<const basis>{std::move(shared)};
 }
 
+policy::program_facts explainer::facts_for(const std::vector<std::string>& words,
+                                           const sandbox::program_search& search) {
+  auto place = search.cwd;
+  for (const auto& root : search.writable_roots)
+    place += '\0' + root;
+  if (seen_.size() >= most_remembered_places) seen_.clear();
+  auto& seen = seen_[place];
+  if (seen.size() >= most_remembered_words) seen.clear();
+  std::vector<std::string> unseen;
+  for (const auto& word : words)
+    if (!seen.contains(word)) unseen.push_back(word);
+  if (!unseen.empty()) seen.merge(sandbox::look_up_programs(unseen, search));
+  policy::program_facts facts;
+  for (const auto& word : words)
+    if (const auto known = seen.find(word); known != seen.end()) facts.insert(*known);
+  return facts;
+}
+
 result<explanation> explainer::explain(const explain_request& request) {
   const auto found = basis_for(request);
   if (!found) return found.error();
@@ -136,8 +155,7 @@ result<explanation> explainer::explain(const explain_request& request) {
   const auto analysis = policy::analyze_command(question.argv);
   sandbox::program_search search{cwd, where.user_home, path_,
                                  sandbox::writable_roots_of(plan.profile, context)};
-  const auto facts =
-      sandbox::look_up_programs(policy::program_words(question.argv, analysis), search);
+  const auto facts = facts_for(policy::program_words(question.argv, analysis), search);
   explanation answer;
   answer.evaluation = policy::evaluate(question, analysis, *(*found)->rules, facts);
   auto& requirement = answer.evaluation.requirement;

@@ -6,6 +6,7 @@
 #include "protocol/exec_policy.hpp"
 #include "protocol/explain_json.hpp"
 #include "protocol/sandbox_choice.hpp"
+#include "sandbox/program_lookup.hpp"
 
 #include <memory>
 #include <string>
@@ -32,6 +33,10 @@ public:
   /// Errors are about the request (unknown profile, unreadable requirements, …).
   result<explanation> explain(const explain_request& request);
 
+  /// What was seen of the host's programs is looked up again from here on. Between two calls it is
+  /// remembered, so that a batch of requests looks each program up once.
+  void look_again() { seen_.clear(); }
+
   /// Warnings since the last call: about the configuration first, later about texts of requests.
   std::vector<std::string> take_warnings();
 
@@ -45,10 +50,14 @@ private:
   explainer(start_point start, std::shared_ptr<const policy::rule_set> rules);
 
   result<std::shared_ptr<const basis>> basis_for(const explain_request& request);
+  policy::program_facts facts_for(const std::vector<std::string>& words,
+                                  const sandbox::program_search& search);
 
   start_point start_;
   std::shared_ptr<const basis> configured_;
   std::unordered_map<std::string, std::shared_ptr<const basis>> read_before_;
+  /// By where it was looked (cwd and writable roots), then by word.
+  std::unordered_map<std::string, policy::program_facts> seen_;
   std::string shell_;
   std::string path_;
   std::vector<std::string> warnings_;

@@ -142,7 +142,7 @@ const subcommand_program* find_subcommand_program(std::string_view family) {
 }
 
 bool is_broad_subcommand(const subcommand_program& program, words args) {
-  if (args.empty() || args[0].starts_with('-')) return true;
+  if (args.empty() || (args[0].starts_with('-') && args[0] != "--build")) return true;
   if (is_one_of(args[0], program.broad)) return true;
   if (!is_one_of(args[0], program.needs_target)) return false;
   if (args.size() < 2 || args[1].empty() || args[1].starts_with('-')) return true;

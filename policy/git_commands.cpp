@@ -90,6 +90,14 @@ bool is_read_only_git(words argv) {
   return is_one_of(command->name, {"status", "log", "diff", "show"});
 }
 
+std::optional<std::vector<std::string>> without_git_globals(words argv) {
+  const auto command = find_subcommand(argv);
+  if (!command || command->globals.empty()) return std::nullopt;
+  std::vector<std::string> shorter{argv[0], std::string{command->name}};
+  shorter.insert(shorter.end(), command->args.begin(), command->args.end());
+  return shorter;
+}
+
 std::optional<std::string> find_git_danger(words argv) {
   const auto command = find_subcommand(argv);
   if (!command) return std::nullopt;

@@ -1,5 +1,6 @@
 #include "policy/segment_judge.hpp"
 
+#include "policy/git_commands.hpp"
 #include "policy/safety.hpp"
 
 #include <algorithm>
@@ -27,6 +28,39 @@ cause cause_of(const rule_match& match) {
           match.matched_prefix.size(), match.matched_prefix};
 }
 
+void ask(segment_judgement& result, cause_kind kind, std::string why) {
+  result.shown.decision = decision::prompt;
+  result.shown.why = why;
+  result.causes.push_back({kind, decision::prompt, std::move(why), 0, {}});
+}
+
+/// A word that only shows when the command runs may complete a restrictive rule (§18a).
+void judge_unknown_words(segment_judgement& result, const command_segment& segment,
+                         const rule_set& rules, const program_facts& facts) {
+  if (segment.first_unknown < 0) return;
+  const auto known_words = static_cast<std::size_t>(segment.first_unknown);
+  if (const auto* rule = rules.restrictive_rule_beyond(segment.argv, known_words, facts)) {
+    ask(result, cause_kind::rule, "a word of it is only known when it runs, and a rule may match");
+    result.shown.judge = segment_judge::rule;
+    result.shown.rule = cite(*rule);
+  }
+}
+
+/// Every rule that matches the command, and every restrictive one that matches it without the
+/// global options of git, which change nothing about what the subcommand does.
+std::vector<rule_match> find_matches(const std::vector<std::string>& argv, const rule_set& rules,
+                                     const program_facts& facts) {
+  auto matches = rules.match_at_run_time(argv, facts);
+  if (!rules.has_restrictive_rules() || program_name(argv[0]) != "git") return matches;
+  if (const auto shorter = without_git_globals(argv))
+    for (auto& match : rules.match_at_run_time(*shorter, facts)) {
+      const bool known =
+          std::ranges::any_of(matches, [&](const auto& other) { return other.rule == match.rule; });
+      if (match.rule->decision != decision::allow && !known) matches.push_back(std::move(match));
+    }
+  return matches;
+}
+
 /// Rules come first (§26). Returns false when they leave the segment to the heuristics.
 bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& matches) {
   result.matched = !matches.empty();
@@ -52,20 +86,14 @@ bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& ma
 }
 
 void judge_danger(segment_judgement& result, const danger& found, const judge_context& context) {
-  result.shown.judge = segment_judge::danger;
-  result.shown.why = found.why;
+  auto verdict = decision::prompt;
   if (context.mode == approval_mode::never)
-    result.shown.decision = context.we_enforce ? decision::forbidden : decision::allow;
-  else
-    result.shown.decision = decision::prompt;
-  if (result.shown.decision != decision::allow)
-    result.causes.push_back({cause_kind::danger, result.shown.decision, found.why, 0, {}});
-}
-
-void ask(segment_judgement& result, cause_kind kind, std::string why) {
-  result.shown.decision = decision::prompt;
-  result.shown.why = why;
-  result.causes.push_back({kind, decision::prompt, std::move(why), 0, {}});
+    verdict = context.we_enforce ? decision::forbidden : decision::allow;
+  result.shown.judge = segment_judge::danger;
+  result.shown.decision = std::max(result.shown.decision, verdict);
+  result.shown.why = found.why;
+  if (verdict != decision::allow)
+    result.causes.push_back({cause_kind::danger, verdict, found.why, 0, {}});
 }
 
 } // namespace
@@ -85,7 +113,8 @@ segment_judgement judge_segment(const command_segment& segment, bool settles,
   result.settles = settles;
   result.shown.argv = segment.argv;
   result.shown.origin = segment.origin;
-  if (judge_by_rules(result, rules.match_at_run_time(segment.argv, facts))) return result;
+  judge_unknown_words(result, segment, rules, facts);
+  if (judge_by_rules(result, find_matches(segment.argv, rules, facts))) return result;
   if (const auto found = find_danger(segment)) {
     judge_danger(result, *found, context);
     return result;

@@ -3,7 +3,6 @@
 #include "policy/path_text.hpp"
 #include "policy/rules/caseless.hpp"
 #include "policy/rules/gate_table.hpp"
-#include "policy/path_text.hpp"
 #include "policy/rules/program_path.hpp"
 #include "policy/rules/rule_index.hpp"
 
@@ -223,6 +222,28 @@ std::vector<rule_match> rule_set::match_at_run_time(std::span<const std::string>
     return std::pair{m.rule->canonical, m.rule};
   });
   return matches;
+}
+
+const prefix_rule* rule_set::restrictive_rule_beyond(std::span<const std::string> argv,
+                                                     std::size_t known_words,
+                                                     const program_facts& facts) const {
+  known_words = std::min(known_words, argv.size());
+  if (!index_->restrictive || known_words == 0) return nullptr;
+  const auto known = facts.find(argv.front());
+  const auto names = names_of(argv.front(), known == facts.end() ? nullptr : &known->second);
+  const auto agrees = [](const prefix_rule& rule, std::size_t token, const std::string& word) {
+    return std::ranges::any_of(rule.pattern[token], [&](const auto& alternative) {
+      return rule.canonical ? caseless_key(alternative) == caseless_key(word) : alternative == word;
+    });
+  };
+  for (const auto& rule : index_->rules) {
+    if (rule.decision == decision::allow || rule.pattern.size() <= known_words) continue;
+    bool fits = std::ranges::any_of(names, [&](const auto& n) { return agrees(rule, 0, n); });
+    for (std::size_t token = 1; fits && token < known_words; ++token)
+      fits = agrees(rule, token, argv[token]);
+    if (fits) return &rule;
+  }
+  return nullptr;
 }
 
 } // namespace gatehouse::policy

@@ -42,6 +42,12 @@ public:
   [[nodiscard]] std::vector<rule_match> match_at_run_time(std::span<const std::string> argv,
                                                           const program_facts& facts) const;
 
+  /// A prompt or forbidden rule that agrees with the first `known_words` words of `argv` (at least
+  /// one) and goes on: what follows is only known when the command runs and may match it (§18a).
+  [[nodiscard]] const prefix_rule* restrictive_rule_beyond(std::span<const std::string> argv,
+                                                           std::size_t known_words,
+                                                           const program_facts& facts) const;
+
   [[nodiscard]] bool has_restrictive_rules() const noexcept; ///< any prompt or forbidden rule
   [[nodiscard]] bool has_unreadable_file() const noexcept; ///< then unmatched commands prompt (§D7)
   [[nodiscard]] std::size_t size() const noexcept;

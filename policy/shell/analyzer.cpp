@@ -60,8 +60,9 @@ void analyzer::outer_script(std::string_view text) {
   else if (!is_utf8(text))
     unreadable("the script is not valid UTF-8");
   const auto plain = out_.unreadable_why.empty() ? plain_commands(text) : std::nullopt;
-  const auto reading = read_script(text, variables_);
+  auto reading = read_script(text, variables_);
   out_.plain = plain && reads_as(reading, *plain);
+  if (out_.plain) reading.unreadable_why.clear(); // three readers agree: nothing is in doubt
 
   context at;
   at.origin = out_.plain ? segment_origin::plain : segment_origin::nested;

@@ -213,6 +213,8 @@ void script_reader::command() {
       at_ += 2;
       arithmetic(*closing, 2);
     } else {
+      if (peek(1) == '(')
+        unreadable("`((` that is no arithmetic ends where the shell thinks it does");
       ++at_;
       list();
       if (peek() != ')')
@@ -438,6 +440,7 @@ void script_reader::simple_command() {
   out_.commands.back().readings.emplace_back();
   bool declares = false;
   bool has_program = false;
+  bool only_prefix = false;
   while (true) {
     skip_blanks();
     if (at_redirection()) {
@@ -471,13 +474,17 @@ void script_reader::simple_command() {
       const auto program = join_pieces(raw.pieces);
       declares =
           std::find(declarations.begin(), declarations.end(), program.text) != declarations.end();
+      // Behind these reserved words comes another command with its assignments.
+      only_prefix = bare && (program.text == "time" || program.text == "coproc" ||
+                             (only_prefix && (program.text == "-p" || program.text == "--")));
+      has_program = !only_prefix;
     } else if (declares && !raw.assigned.empty()) {
       note_value(raw);
     }
     add_word(index, raw);
   }
   auto& self = out_.commands[index];
-  if (!has_program && self.assignments.empty() && !self.has_redirection)
+  if (!has_program && !only_prefix && self.assignments.empty() && !self.has_redirection)
     return fail("a command is missing");
   for (const auto& w : self.readings.front())
     if (!w.known && self.source.empty()) self.source = shortened(text_.substr(begin, at_ - begin));

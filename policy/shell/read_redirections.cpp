@@ -7,14 +7,17 @@ namespace gatehouse::policy::shell {
 
 bool script_reader::at_redirection() const noexcept {
   auto i = at_;
+  const auto skip = [&](auto matches) {
+    while (i < text_.size() && (matches(text_[i]) || text_.substr(i, 2) == "\\\n"))
+      i += text_[i] == '\\' ? 2 : 1;
+  };
   if (peek() == '{') {
-    for (++i; i < text_.size() && is_name_part(text_[i]);)
-      ++i;
+    ++i;
+    skip(is_name_part);
     if (i >= text_.size() || text_[i] != '}' || i == at_ + 1) return false;
     ++i;
   } else {
-    while (i < text_.size() && is_digit(text_[i]))
-      ++i;
+    skip(is_digit);
   }
   const auto rest = text_.substr(i, 2);
   if (i == at_ && rest == "&>") return true;
@@ -25,8 +28,8 @@ bool script_reader::at_redirection() const noexcept {
 void script_reader::redirection(found_command& into, std::size_t first, std::size_t last) {
   into.has_redirection = true;
   std::string descriptor;
-  while (!done() && peek() != '<' && peek() != '>' && peek() != '&')
-    descriptor += text_[at_++];
+  for (; !done() && peek() != '<' && peek() != '>' && peek() != '&'; ++at_)
+    if (peek() != '\\' && peek() != '\n') descriptor += peek();
   const auto take = [&](std::string_view text) {
     if (!looking_at(text)) return false;
     at_ += text.size();

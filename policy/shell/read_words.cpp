@@ -122,7 +122,7 @@ void script_reader::element(raw_word& into, bool quotes_are_plain) {
   switch (c) {
   case '\\':
     if (peek(1) == '\n') {
-      at_ += 2;
+      continuation(into, false);
     } else if (at_ + 1 >= text_.size()) {
       append_quoted(into, "\\");
       ++at_;
@@ -152,6 +152,20 @@ void script_reader::element(raw_word& into, bool quotes_are_plain) {
   ++at_;
 }
 
+/// Skips backslash and newline. The shell joins the lines before it reads words and expansions; we
+/// do so afterwards, which is the same only where no expansion is cut in two.
+void script_reader::continuation(const raw_word& word_so_far, bool in_quotes) {
+  const auto is_free = [&](std::size_t at) {
+    return at >= text_.size() || is_blank(text_[at]) || text_[at] == '\n';
+  };
+  const bool after_expansion =
+      !word_so_far.pieces.empty() && word_so_far.pieces.back().type == word_piece::kind::unknown;
+  const bool cuts = in_quotes ? after_expansion || (at_ > 0 && text_[at_ - 1] == '$')
+                              : at_ > 0 && !is_free(at_ - 1) && !is_free(at_ + 2);
+  if (cuts) unreadable("a line continuation stands inside a word");
+  at_ += 2;
+}
+
 void script_reader::double_quoted(raw_word& into) {
   const auto begin = at_++;
   append_quoted(into, {});
@@ -164,7 +178,7 @@ void script_reader::double_quoted(raw_word& into) {
     if (c == '\\') {
       const char next = peek(1);
       if (next == '\n') {
-        at_ += 2;
+        continuation(into, true);
       } else if (next == '$' || next == '`' || next == '"' || next == '\\') {
         append_quoted(into, text_.substr(at_ + 1, 1));
         at_ += 2;
@@ -195,6 +209,8 @@ void script_reader::dollar(raw_word& into, bool in_quotes) {
         return unknown(into, true);
       }
     }
+    if (peek(2) == '(')
+      unreadable("`$((` that is no arithmetic ends where the shell thinks it does");
     return command_substitution(into, in_quotes);
   }
   if (next == '{') return braced_parameter(into, in_quotes);
@@ -346,6 +362,8 @@ void script_reader::braced_parameter(raw_word& into, bool in_quotes) {
   if (looking_at("}") && text_.substr(operator_begin, 2) == "@P")
     unreadable("`${…@P}` runs what the variable holds");
   ++at_;
+  if (text_.substr(begin, at_ - begin).find("\\\n") != std::string_view::npos)
+    unreadable("a line continuation stands inside `${…}`");
   if (in_quotes && text_.substr(begin, at_ - begin).find('\'') != std::string_view::npos)
     unreadable("a single quote inside `\"${…}\"` is read differently by different shells");
   if (plain_value) {
@@ -527,7 +545,7 @@ raw_word script_reader::read_document() {
     if (c == '\\') {
       const char next = peek(1);
       if (next == '\n') {
-        at_ += 2;
+        continuation(raw, true);
       } else if (next == '$' || next == '`' || next == '\\') {
         append_quoted(raw, text_.substr(at_ + 1, 1));
         at_ += 2;

@@ -82,6 +82,7 @@ private:
   // read_words.cpp: words, quotes, expansions
   raw_word read_word(bool assignable);
   void element(raw_word& into, bool quotes_are_plain);
+  void continuation(const raw_word& word_so_far, bool in_quotes);
   void double_quoted(raw_word& into);
   void dollar(raw_word& into, bool in_quotes);
   void ansi_quoted(raw_word& into);

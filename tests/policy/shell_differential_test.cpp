@@ -18,8 +18,8 @@ namespace {
 
 using words = std::vector<std::string>;
 
-/// Random scripts of programs that do not exist, made of everything the grammar has. Always ends:
-/// no recursion above 20, no loop over a command that succeeds for ever.
+/// Random scripts of programs that do not exist, made of everything the grammar has. They always
+/// end: no recursion, no loop over a command that succeeds for ever.
 class generator {
 public:
   explicit generator(unsigned seed) : random_(seed) {}
@@ -143,7 +143,7 @@ private:
     for (int pieces = 1 + pick(3); pieces > 0; --pieces) {
       switch (pick(depth > 0 ? 12 : 8)) {
       case 0: word += of({"{a,b}", "{1..3}", "{c..a}", "{a,{b,c}d}", "{,x}", "{a}", "{a,b"}); break;
-      case 1: word += of({"\\a", "\\ ", "\\\\", "\\\n", "\\$", "\\'", "\\*"}); break;
+      case 1: word += of({"\\a", "\\ ", "\\\\", "\\-", "\\$", "\\'", "\\*"}); break;
       case 2:
         word += of({"$'a\\tb'", "$'\\x41'", "$'\\101b'", "$'\\u00e9'", "$'\\''", "$\"x\""});
         break;
@@ -181,22 +181,26 @@ private:
     case 2: return "if " + inner() + "\nthen " + inner() + "\nelse " + inner() + "\nfi";
     case 3: return "for x in " + word(0) + " b; do " + inner() + "\ndone";
     case 4: return "case a in (b) beta;; a|c) " + inner() + " ;; esac";
-    case 5: return "f() { " + inner() + "\n}; f y";
+    case 5: {
+      const auto name = "f" + std::to_string(++functions_); // never calls itself
+      return name + "() { " + inner() + "\n}; " + name + " y";
+    }
     case 6: return "while false; do " + inner() + "\ndone";
-    case 7: return "alpha <<E\nbody $(" + inner() + "\n) $x\nE\n";
-    case 8: return "alpha <<'E' | beta\nbody $(delta)\nE\n";
+    case 7: return "{ alpha <<E\nbody $(" + inner() + "\n) $x\nE\n}";
+    case 8: return "{ alpha <<'E' | beta\nbody $(delta)\nE\n}";
     case 9: return "! " + inner();
     case 10: return "[[ -n $(" + inner() + "\n) ]]";
     case 11: return "(( $(" + inner() + "\n echo 1) + 1 ))";
     case 12: return "x=beta; $x " + word(0);
     case 13: return "eval 'alpha " + of({"a", "{b,c}", "\"d e\"", "$x"}) + "; beta'";
     case 14: return "y=$(" + inner() + "\n)";
-    case 15: return "time { " + inner() + "\n}";
+    case 15: return "time -p { " + inner() + "\n}";
     default: return simple(depth);
     }
   }
 
   std::mt19937 random_;
+  int functions_ = 0;
 };
 
 std::string quoted(const std::string& text) {
@@ -277,8 +281,9 @@ std::string shown(const std::vector<words>& commands) {
 }
 
 bool stands_for(const command_segment& segment, const words& command) {
-  const bool has_tilde = std::any_of(segment.argv.begin(), segment.argv.end(),
-                                     [](const auto& w) { return w.starts_with('~'); });
+  const bool has_tilde = std::any_of(segment.argv.begin(), segment.argv.end(), [](const auto& w) {
+    return w.find('~') != std::string::npos;
+  });
   if (segment.unknown_words == 0 && !has_tilde) return segment.argv == command;
   return segment.argv.front() == command.front();
 }
@@ -286,6 +291,7 @@ bool stands_for(const command_segment& segment, const words& command) {
 struct differences {
   int plain = 0;
   int ran = 0;
+  int readable = 0; ///< scripts of which something ran and nothing is said to be unreadable
   std::string report;
 };
 
@@ -299,6 +305,7 @@ differences compare(const std::vector<std::string>& scripts) {
       segments.push_back(segment.argv);
     const auto& ran = recorded[i];
     result.ran += static_cast<int>(ran.size());
+    result.readable += !ran.empty() && analysis.unreadable_why.empty() ? 1 : 0;
     bool fine = true;
     const bool runs_text = scripts[i].find("eval") != std::string::npos;
     if (analysis.plain && !runs_text) {
@@ -329,29 +336,31 @@ differences compare(const std::vector<std::string>& scripts) {
 TEST_CASE("§D17 bash runs exactly the words of scripts that are plain") {
   generator generate(20240117);
   std::vector<std::string> scripts;
-  for (int i = 0; i < 1500; ++i)
+  for (int i = 0; i < 800; ++i)
     scripts.push_back(generate.plain());
   const auto result = compare(scripts);
   CHECK(result.report == "");
-  CHECK(result.plain > 700);
+  CHECK(result.plain > 400);
 }
 
 TEST_CASE("§18a bash runs nothing that is neither a segment nor said to be unreadable") {
   generator generate(7);
   std::vector<std::string> scripts;
-  for (int i = 0; i < 1500; ++i)
+  for (int i = 0; i < 800; ++i)
     scripts.push_back(generate.list(1 + i % 3));
   const auto result = compare(scripts);
   CHECK(result.report == "");
-  CHECK(result.ran > 2000);
+  CHECK(result.ran > 1000);
+  CHECK(result.readable > 300);
 }
 
 TEST_CASE("§18a §D17 token soup is never read as something else than what bash runs") {
   generator generate(99);
   std::vector<std::string> scripts;
-  for (int i = 0; i < 2500; ++i)
+  for (int i = 0; i < 1500; ++i)
     scripts.push_back(generate.soup());
   const auto result = compare(scripts);
   CHECK(result.report == "");
-  CHECK(result.ran > 300);
+  CHECK(result.ran > 150);
+  CHECK(result.readable > 60);
 }

@@ -111,6 +111,16 @@ TEST_SUITE("system.cli_policy_explain") {
     });
   }
 
+  TEST_CASE("§133a a peer that waits for each answer before it asks again never hangs") {
+    const desk d;
+    const auto script = "coproc P { exec '" + built("gatehouse") +
+                        "' policy explain --jsonl; }\n"
+                        "for i in 1 2 3; do echo '{\"command\":\"ls\"}' >&${P[1]}\n"
+                        "read -r -t 60 line <&${P[0]} && echo \"got ${line:0:12}\"; done";
+    const auto ran = run_program({"/bin/bash", "-c", script}, d.how);
+    CHECK(ran.out == "got {\"segments\":\ngot {\"segments\":\ngot {\"segments\":\n");
+  }
+
   TEST_CASE("§133a one bad line gets an error in its place, the others their answers, status 2") {
     const desk d;
     const std::string input =
