@@ -16,7 +16,8 @@ exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
   const auto analysis = policy::analyze_command(request.argv);
   auto search = terms.search;
   search.cwd = plan.what.cwd;
-  const auto facts = sandbox::look_up_programs(policy::program_words(analysis), search);
+  const auto facts =
+      sandbox::look_up_programs(policy::program_words(request.argv, analysis), search);
   return policy::evaluate(request, analysis, *terms.rules, facts);
 }
 

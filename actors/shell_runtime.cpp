@@ -1,7 +1,7 @@
 #include "actors/shell_runtime.hpp"
 
 #include "actors/attempt_outcome.hpp"
-#include "reactor/unique_fd.hpp"
+#include "sandbox/launch.hpp"
 
 #include <cerrno>
 #include <cstring>

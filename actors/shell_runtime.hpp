@@ -2,40 +2,20 @@
 
 #include "actors/capped_text.hpp"
 #include "actors/interfaces.hpp"
-#include "policy/access.hpp"
+#include "actors/shell_runtime_settings.hpp"
 #include "reactor/event_loop.hpp"
 #include "reactor/process.hpp"
 #include "reactor/timer.hpp"
-#include "sandbox/launch.hpp"
+#include "reactor/unique_fd.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
-#include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace gatehouse::actors {
-
-/// Hears the output of commands as it comes, unbounded: (call id, stream, bytes).
-using output_listener =
-    std::function<void(const std::string&, reactor::output_stream, std::string_view)>;
-
-struct shell_runtime_settings {
-  std::string helper; ///< absolute path of gatehouse-sandbox
-  /// "NAME=value": the environment of every command; see sandbox::inherited_environment.
-  std::vector<std::string> environment;
-  /// tmpdir and the protections of this host; cwd and project roots come from the attempt.
-  policy::access_context host;
-  std::vector<std::string> extra_protected_names; ///< of the configuration, beside the built-in
-  std::chrono::milliseconds default_timeout{std::chrono::seconds{10}};
-  std::chrono::milliseconds grace{500}; ///< from SIGTERM to SIGKILL
-  std::size_t output_cap = 1024 * 1024; ///< bytes of each of stdout, stderr, aggregate (§96)
-  output_listener on_output;            ///< may be empty
-};
 
 /// The runtime of `shell_command` (§94): every attempt, sandboxed or not, runs below
 /// gatehouse-sandbox, which supervises the whole process tree (§99a).
