@@ -1,10 +1,6 @@
 #include "actors/call_host.hpp"
 
-#include "actors/amendment_writer.hpp"
 #include "actors/reviewers.hpp"
-#include "actors/shell_runtime.hpp"
-#include "actors/tool_call.hpp"
-#include "protocol/denial_message.hpp"
 #include "reactor/actor_scheduler.hpp"
 
 #include <caf/actor_system.hpp>
@@ -12,103 +8,102 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 
-#include <cstdlib>
 #include <utility>
-
-#include <sys/random.h>
 
 namespace gatehouse::actors {
 namespace {
 
-/// Makes one call and keeps its report.
-class caller : public caf::event_based_actor {
+using namespace std::chrono_literals;
+
+/// Sends one call on its way and keeps its report for the thread that waits.
+class waiting_caller : public caf::event_based_actor {
 public:
-  caller(caf::actor_config& config, tool_call_actor call, call_start_ptr start,
-         std::optional<call_report>* report)
+  waiting_caller(caf::actor_config& config, tool_call_actor call, call_start_ptr start,
+                 std::shared_ptr<std::optional<call_report>> slot)
       : caf::event_based_actor{config}, call_{std::move(call)}, start_{std::move(start)},
-        report_{report} {}
+        slot_{std::move(slot)} {}
 
   caf::behavior make_behavior() override {
     request(call_, caf::infinite, run_v, start_)
-        .then([this](const call_report_ptr& report) { *report_ = *report; },
-              [this](caf::error& e) {
-                call_report lost;
-                lost.call_id = start_->plan.call_id;
-                lost.failure = error{errc::internal, "the call failed: " + system().render(e), {}};
-                lost.message = failure_message(*lost.failure);
-                *report_ = std::move(lost);
-              });
-    call_ = nullptr;
-    return {};
+        .then(
+            [this](const call_report_ptr& report) {
+              *slot_ = *report;
+              quit();
+            },
+            [this](caf::error& failed) {
+              call_report lost;
+              lost.call_id = start_->plan.call_id;
+              lost.failure =
+                  error{errc::internal, "the call failed: " + system().render(failed), {}};
+              lost.message = lost.failure->message;
+              *slot_ = std::move(lost);
+              quit();
+            });
+    return {[](cancel_atom) {}};
   }
+  void on_exit() override { call_ = nullptr; }
 
 private:
   tool_call_actor call_;
   call_start_ptr start_;
-  std::optional<call_report>* report_;
+  std::shared_ptr<std::optional<call_report>> slot_;
 };
 
 } // namespace
 
-struct call_host::impl {
-  explicit impl(call_host_settings s) : settings{std::move(s)} {
-    reactor::run_actors_on(loop, config);
-    config.set("scheduler.max-throughput", 64u);
-    system.emplace(config);
-    partners.reviewer = settings.ask ? reviewer_actor{system->spawn<asking_reviewer>(settings.ask)}
-                                     : reviewer_actor{system->spawn<no_reviewer>()};
-    partners.runtime = system->spawn<shell_runtime>(std::ref(loop), settings.runtime);
-    partners.amendments = system->spawn<amendment_writer>(settings.gatehouse_home, settings.notice);
-  }
-
-  ~impl() {
-    caf::anon_send_exit(partners.reviewer, caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(partners.runtime, caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(partners.amendments, caf::exit_reason::user_shutdown);
-    partners = {};
-    reactor::run_until_actors_done(loop, *system, std::chrono::seconds{5});
-    system.reset();
-  }
-
-  call_host_settings settings;
+struct call_host::state {
   reactor::event_loop loop;
+  reactor::worker_pool workers{loop, 2};
   caf::actor_system_config config;
   std::optional<caf::actor_system> system;
+  host_terms terms;
   orchestrator_partners partners;
-  tool_call_actor current; ///< on the loop's thread only
 };
 
-call_host::call_host(call_host_settings settings)
-    : impl_{std::make_unique<impl>(std::move(settings))} {}
-call_host::~call_host() = default;
-
-call_report call_host::run_call(call_plan plan, std::optional<exec_requirement> handler_refusal) {
-  auto& host = *impl_;
-  std::optional<call_report> report;
-  host.current = host.system->spawn<tool_call>(host.settings.terms, host.partners, item_actor{});
-  host.system->spawn<caller>(
-      host.current,
-      std::make_shared<const call_start>(call_start{std::move(plan), std::move(handler_refusal)}),
-      &report);
-  host.loop.run_until([&report] { return report.has_value(); });
-  host.current = nullptr;
-  return std::move(*report);
+call_host::call_host(host_terms terms) : state_{std::make_unique<state>()} {
+  auto& s = *state_;
+  s.terms = std::move(terms);
+  s.terms.shell.loop = &s.loop;
+  reactor::run_actors_on(s.loop, s.config);
+  s.system.emplace(s.config);
+  s.partners.runtime = s.system->spawn<shell_runtime>(s.terms.shell);
+  if (s.terms.ask)
+    s.partners.reviewer = s.system->spawn<asking_reviewer>(s.terms.ask, &s.workers);
+  else
+    s.partners.reviewer = s.system->spawn<no_reviewer>(s.terms.nobody_reason);
+  if (s.terms.add_rule)
+    s.partners.amendments = s.system->spawn<rule_keeper>(s.terms.add_rule, &s.workers);
 }
 
-void call_host::cancel() {
-  impl_->loop.post([host = impl_.get()] {
-    if (host->current) caf::anon_send(host->current, cancel_v);
+call_host::~call_host() {
+  auto& s = *state_;
+  constexpr auto why = caf::exit_reason::user_shutdown;
+  caf::anon_send_exit(s.partners.reviewer, why);
+  caf::anon_send_exit(s.partners.runtime, why);
+  if (s.partners.amendments) caf::anon_send_exit(s.partners.amendments, why);
+  s.partners = {};
+  (void)reactor::run_until_actors_done(s.loop, *s.system, 10s);
+  s.system.reset();
+}
+
+reactor::event_loop& call_host::loop() noexcept {
+  return state_->loop;
+}
+
+call_report call_host::run(call_start start, const std::function<bool()>& stop) {
+  auto& s = *state_;
+  const auto slot = std::make_shared<std::optional<call_report>>();
+  auto call = s.system->spawn<tool_call>(s.terms.judgement, s.partners, item_actor{});
+  s.system->spawn<waiting_caller>(call, std::make_shared<const call_start>(std::move(start)), slot);
+  bool stopped = false;
+  s.loop.run_until([&] {
+    if (stop && !stopped && stop()) {
+      stopped = true;
+      caf::anon_send(call, cancel_v);
+    }
+    return slot->has_value();
   });
-}
-
-std::string make_review_nonce() {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz234567"; // 5 bits each
-  unsigned char bytes[20];
-  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes) std::abort(); // 20 bytes never fail
-  std::string nonce;
-  for (const unsigned char byte : bytes)
-    nonce += letters[byte % letters.size()];
-  return nonce;
+  return **slot;
 }
 
 } // namespace gatehouse::actors

@@ -1,47 +1,50 @@
 #pragma once
 
 #include "actors/call_flow.hpp"
-#include "actors/judge.hpp"
-#include "actors/question_asker.hpp"
-#include "actors/shell_runtime_settings.hpp"
-#include "protocol/call_report.hpp"
+#include "actors/shell_runtime.hpp"
+#include "actors/tool_call.hpp"
+#include "reactor/event_loop.hpp"
+#include "reactor/worker_pool.hpp"
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gatehouse::actors {
 
-struct call_host_settings {
-  judgement_terms terms;
-  shell_runtime_settings runtime;
-  std::string gatehouse_home;                     ///< where approved rules go
-  question_asker ask;                             ///< empty: no one can be asked
-  std::function<void(const std::string&)> notice; ///< a line for people; never empty
+/// Asks a person. Runs on a thread of its own and may block; gives up when told to (the question is
+/// moot).
+using question_asker = std::function<review_answer(const review_request&)>;
+
+struct host_terms {
+  judgement_terms judgement;
+  shell_terms shell; ///< `loop` is set by the host
+  /// Unset: nobody can be asked, and a question is refused with the reason below.
+  question_asker ask;
+  std::string nobody_reason;
+  /// Keeps an approved rule (§42); may block. Unset: rules are not kept.
+  std::function<void(const std::vector<std::string>&)> add_rule;
 };
 
-/// Event loop and actors for a program that runs calls one after the other. The thread that makes
-/// it must make the calls, too.
+/// Event loop, actors and workers of one program that runs tool calls. One thread uses it.
 class call_host {
 public:
-  explicit call_host(call_host_settings settings);
+  explicit call_host(host_terms terms);
   ~call_host();
   call_host(const call_host&) = delete;
   call_host& operator=(const call_host&) = delete;
 
-  /// Runs one call to its end. `handler_refusal`: see call_start.
-  call_report run_call(call_plan plan, std::optional<exec_requirement> handler_refusal = {});
+  [[nodiscard]] reactor::event_loop& loop() noexcept;
 
-  /// Takes the current call back; its report still comes. Any thread.
-  void cancel();
+  /// Runs one call to its end. `stop` (may be empty) is asked while it runs, at every event: true
+  /// ends the call as a cancellation.
+  call_report run(call_start start, const std::function<bool()>& stop = {});
 
 private:
-  struct impl;
-  std::unique_ptr<impl> impl_;
+  struct state;
+  std::unique_ptr<state> state_;
 };
-
-/// Twenty unguessable characters for call_plan::review_nonce, from the system's random source.
-std::string make_review_nonce();
 
 } // namespace gatehouse::actors

@@ -66,6 +66,10 @@ using add_rule_atom = caf::atom_constant<caf::atom("add-rule")>;
 using open_atom = caf::atom_constant<caf::atom("open")>;
 using close_atom = caf::atom_constant<caf::atom("close")>;
 using item_atom = caf::atom_constant<caf::atom("item")>;
+using output_atom = caf::atom_constant<caf::atom("output")>;
+using report_atom = caf::atom_constant<caf::atom("report")>;
+using ended_atom = caf::atom_constant<caf::atom("ended")>;
+using expire_atom = caf::atom_constant<caf::atom("expire")>;
 inline constexpr run_atom run_v{};
 inline constexpr cancel_atom cancel_v{};
 inline constexpr review_atom review_v{};
@@ -74,6 +78,10 @@ inline constexpr add_rule_atom add_rule_v{};
 inline constexpr open_atom open_v{};
 inline constexpr close_atom close_v{};
 inline constexpr item_atom item_v{};
+inline constexpr output_atom output_v{};
+inline constexpr report_atom report_v{};
+inline constexpr ended_atom ended_v{};
+inline constexpr expire_atom expire_v{};
 
 /// Answers questions, one reply each; the reply carries the question's id and digest (§48).
 using reviewer_actor = caf::typed_actor<

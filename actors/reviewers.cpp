@@ -1,31 +1,61 @@
 #include "actors/reviewers.hpp"
 
+#include <caf/send.hpp>
+#include <caf/typed_response_promise.hpp>
+
 #include <utility>
 
 namespace gatehouse::actors {
+namespace {
 
-no_reviewer::behavior_type no_reviewer::make_behavior() {
-  return {
-      [](review_atom, const review_request_ptr& question) -> review_answer_ptr {
-        return std::make_shared<const review_answer>(review_answer{
-            question->review_id, question->digest, review_decision::denied, reviewer_kind::none,
-            "no one can be asked here: run at a terminal or change the approval "
-            "policy"});
-      },
-      [](withdraw_atom, const std::string&) {},
-  };
+review_answer refusal_of(const review_request& question, std::string reason) {
+  return {question.review_id, question.digest, review_decision::denied, reviewer_kind::none,
+          std::move(reason)};
 }
 
-asking_reviewer::asking_reviewer(caf::actor_config& config, question_asker ask)
-    : reviewer_actor::base{config}, ask_{std::move(ask)} {}
+} // namespace
+
+no_reviewer::no_reviewer(caf::actor_config& config, std::string reason)
+    : reviewer_actor::base{config}, reason_{std::move(reason)} {}
+
+no_reviewer::behavior_type no_reviewer::make_behavior() {
+  return {[this](review_atom, const review_request_ptr& question) {
+            return std::make_shared<const review_answer>(refusal_of(*question, reason_));
+          },
+          [](withdraw_atom, const std::string&) {}};
+}
+
+asking_reviewer::asking_reviewer(caf::actor_config& config, question_asker ask,
+                                 reactor::worker_pool* workers)
+    : reviewer_actor::base{config}, ask_{std::move(ask)}, workers_{workers} {}
 
 asking_reviewer::behavior_type asking_reviewer::make_behavior() {
   return {
-      [this](review_atom, const review_request_ptr& question) -> review_answer_ptr {
-        return std::make_shared<const review_answer>(ask_(*question));
+      [this](review_atom, const review_request_ptr& question) -> caf::result<review_answer_ptr> {
+        auto promise = make_response_promise<review_answer_ptr>();
+        auto answer = promise;
+        const auto queued = workers_->submit_value(
+            [ask = ask_, question] { return ask(*question); },
+            [promise](review_answer given) mutable {
+              promise.deliver(std::make_shared<const review_answer>(std::move(given)));
+            });
+        if (!queued)
+          promise.deliver(
+              std::make_shared<const review_answer>(refusal_of(*question, queued.error().message)));
+        return answer;
       },
-      [](withdraw_atom, const std::string&) {},
-  };
+      [](withdraw_atom, const std::string&) {}};
+}
+
+rule_keeper::rule_keeper(caf::actor_config& config,
+                         std::function<void(const std::vector<std::string>&)> add_rule,
+                         reactor::worker_pool* workers)
+    : amendment_actor::base{config}, add_rule_{std::move(add_rule)}, workers_{workers} {}
+
+rule_keeper::behavior_type rule_keeper::make_behavior() {
+  return {[this](add_rule_atom, const prefix_ptr& prefix) {
+    (void)workers_->submit([add = add_rule_, prefix] { add(*prefix); }, [] {});
+  }};
 }
 
 } // namespace gatehouse::actors

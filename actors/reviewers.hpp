@@ -1,30 +1,53 @@
 #pragma once
 
+#include "actors/call_host.hpp"
 #include "actors/interfaces.hpp"
-#include "actors/question_asker.hpp"
+#include "reactor/worker_pool.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
 
+#include <string>
+
 namespace gatehouse::actors {
 
-/// Refuses every question, since there is nobody to ask.
+/// Where nobody can be asked: every question is refused, and the refusal says so.
 class no_reviewer : public reviewer_actor::base {
 public:
-  using reviewer_actor::base::base;
+  no_reviewer(caf::actor_config& config, std::string reason);
   behavior_type make_behavior() override;
   const char* name() const override { return "gatehouse.no-reviewer"; }
+
+private:
+  std::string reason_;
 };
 
-/// Asks through a function that blocks the loop until there is an answer: for a program that has
-/// nothing else to do meanwhile.
+/// Asks a person through a function that blocks, on a worker thread (§204).
 class asking_reviewer : public reviewer_actor::base {
 public:
-  asking_reviewer(caf::actor_config& config, question_asker ask);
+  /// `workers` outlives the actor.
+  asking_reviewer(caf::actor_config& config, question_asker ask, reactor::worker_pool* workers);
   behavior_type make_behavior() override;
+  void on_exit() override { ask_ = nullptr; }
   const char* name() const override { return "gatehouse.asking-reviewer"; }
 
 private:
   question_asker ask_;
+  reactor::worker_pool* workers_;
+};
+
+/// Keeps approved rules (§42), on a worker thread: another process may hold the lock.
+class rule_keeper : public amendment_actor::base {
+public:
+  rule_keeper(caf::actor_config& config,
+              std::function<void(const std::vector<std::string>&)> add_rule,
+              reactor::worker_pool* workers);
+  behavior_type make_behavior() override;
+  void on_exit() override { add_rule_ = nullptr; }
+  const char* name() const override { return "gatehouse.rule-keeper"; }
+
+private:
+  std::function<void(const std::vector<std::string>&)> add_rule_;
+  reactor::worker_pool* workers_;
 };
 
 } // namespace gatehouse::actors

@@ -1,6 +1,9 @@
-// The program `gatehouse-host`: the commands that need actors. `gatehouse` hands them over.
+// The program `gatehouse-host`: what needs actors. People start it through `gatehouse`.
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
+
+#include <string>
+#include <string_view>
 
 int main(int argc, char** argv) {
   using namespace gatehouse::cli;
@@ -9,6 +12,6 @@ int main(int argc, char** argv) {
   const std::string_view name{given.empty() ? "" : given.front()};
   if (name == "run") return run_command(given.subspan(1));
   return wrong_usage(name.empty() ? std::string{"a command is missing"}
-                                  : "`" + std::string{name} + "` is not a command here",
+                                  : "`" + std::string{name} + "` is not part of this version",
                      "gatehouse run -- make test");
 }

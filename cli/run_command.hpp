@@ -4,8 +4,7 @@
 
 namespace gatehouse::cli {
 
-/// `gatehouse run`: one tool call through decision, approval and sandbox (§204). Takes the words
-/// after its name and returns the status to exit with.
+/// `gatehouse run`: one tool call through the whole chain (§204). Returns the status to exit with.
 int run_command(arguments given);
 
 } // namespace gatehouse::cli

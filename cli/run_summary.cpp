@@ -1,6 +1,8 @@
 #include "cli/run_summary.hpp"
 
-#include "cli/visible_text.hpp"
+#include "protocol/visible_text.hpp"
+
+#include <algorithm>
 
 namespace gatehouse::cli {
 namespace {
