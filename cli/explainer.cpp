@@ -33,16 +33,17 @@ void refuse(exec_requirement& requirement, std::string reason) {
 
 } // namespace
 
-explainer::explainer(start_point start, std::shared_ptr<const policy::rule_set> rules)
-    : start_{std::move(start)}, shell_{config::user_shell()}, path_{variable("PATH")},
-      warnings_{start_.loaded.warnings} {
+explainer::explainer(start_point start, config::rule_load_options options,
+                     std::shared_ptr<const policy::rule_set> rules)
+    : start_{std::move(start)}, options_{std::move(options)}, shell_{config::user_shell()},
+      path_{variable("PATH")}, warnings_{start_.loaded.warnings} {
   configured_ = std::make_shared<const basis>(basis{start_.loaded.settings, std::move(rules)});
 }
 
-result<explainer> explainer::make(start_point start, const config::rule_load_options& options) {
+result<explainer> explainer::make(start_point start, config::rule_load_options options) {
   auto rules = config::load_rules(start.where, start.loaded, options);
   if (!rules) return rules.error();
-  explainer made{std::move(start), std::move(rules->rules)};
+  explainer made{std::move(start), std::move(options), std::move(rules->rules)};
   for (auto& warning : rules->warnings)
     made.warnings_.push_back(std::move(warning));
   return made;
@@ -50,6 +51,26 @@ result<explainer> explainer::make(start_point start, const config::rule_load_opt
 
 std::vector<std::string> explainer::take_warnings() {
   return std::exchange(warnings_, {});
+}
+
+result<std::shared_ptr<const policy::rule_set>>
+explainer::read_rules(const std::optional<std::string>& text,
+                      const config::effective_settings& settings) {
+  if (!text) {
+    auto as_configured = start_.loaded;
+    as_configured.settings = settings;
+    auto loaded = config::load_rules(start_.where, as_configured, options_);
+    if (!loaded) return loaded.error();
+    return std::move(loaded->rules);
+  }
+  policy::rule_file_options how;
+  how.default_sandbox = settings.default_rule_sandbox.value;
+  how.cwd = start_.cwd;
+  std::vector<policy::rule_file> files{policy::read_rule_file(*text, "rules", how)};
+  for (const auto& problem : files.back().problems)
+    warnings_.push_back(config::describe(problem));
+  files.push_back(config::requirements_rule_file(settings.required));
+  return std::make_shared<const policy::rule_set>(std::move(files));
 }
 
 result<std::shared_ptr<const explainer::basis>>
@@ -71,17 +92,9 @@ explainer::basis_for(const explain_request& request) {
     config::apply_requirements(fresh.settings, std::move(read->required),
                                start_.loaded.project.root, where.user_home, warnings_);
   }
-  std::vector<policy::rule_file> files;
-  if (request.rules) {
-    policy::rule_file_options how;
-    how.default_sandbox = fresh.settings.default_rule_sandbox.value;
-    how.cwd = start_.cwd;
-    files.push_back(policy::read_rule_file(*request.rules, "rules", how));
-    for (const auto& problem : files.back().problems)
-      warnings_.push_back(config::describe(problem));
-  }
-  files.push_back(config::requirements_rule_file(fresh.settings.required));
-  fresh.rules = std::make_shared<const policy::rule_set>(std::move(files));
+  auto judged_by = read_rules(request.rules, fresh.settings);
+  if (!judged_by) return judged_by.error();
+  fresh.rules = std::move(*judged_by);
   if (read_before_.size() >= most_remembered_texts) read_before_.clear();
   auto shared = std::make_shared<const basis>(std::move(fresh));
   read_before_.emplace(std::move(key), shared);

@@ -234,9 +234,10 @@ TEST_CASE("§29 downloaded text that is run as a program is dangerous") {
 }
 
 TEST_CASE("§29 a function that starts itself twice is a fork bomb") {
-  for (const char* script : {":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb", "f(){ f& f; };f"})
+  for (const std::string script :
+       {":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb", "f(){ f& f; };f"})
     CHECK(find_danger(analysis_of({{"x"}}, script)));
-  for (const char* script : {":(){ :; }; :", "f() { g | h; }; f", "echo '(){'", "a(){ b; }"})
+  for (const std::string script : {":(){ :; }; :", "f() { g | h; }; f", "echo '(){'", "a(){ b; }"})
     CHECK_FALSE(find_danger(analysis_of({{"x"}}, script)));
 }
 
