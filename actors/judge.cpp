@@ -1,0 +1,24 @@
+#include "actors/judge.hpp"
+
+#include "policy/requirement.hpp"
+#include "policy/shell/segments.hpp"
+
+namespace gatehouse::actors {
+
+exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
+  policy::exec_request request;
+  request.argv = plan.what.argv;
+  request.approval = plan.approval;
+  request.profile = plan.profile;
+  request.sandbox_permissions = plan.what.sandbox_permissions;
+  request.permissions_preapproved = plan.permissions_preapproved;
+  request.prefix_rule = plan.what.prefix_rule;
+  const auto analysis = policy::analyze_command(request.argv);
+  auto search = terms.search;
+  search.cwd = plan.what.cwd;
+  const auto facts =
+      sandbox::look_up_programs(policy::program_words(request.argv, analysis), search);
+  return policy::evaluate(request, analysis, *terms.rules, facts);
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "actors/call_flow.hpp"
+#include "policy/rules/rule_set.hpp"
+#include "sandbox/program_lookup.hpp"
+
+#include <memory>
+
+namespace gatehouse::actors {
+
+/// What calls are judged by.
+struct judgement_terms {
+  std::shared_ptr<const policy::rule_set> rules; ///< never null
+  sandbox::program_search search;                ///< `cwd` is taken from the call
+};
+
+/// Exec policy's answer to a plan (§17): the one place where command, rules, facts and approval
+/// policy meet. Looks at the host's programs; runs nothing.
+exec_evaluation judge(const call_plan& plan, const judgement_terms& terms);
+
+} // namespace gatehouse::actors
