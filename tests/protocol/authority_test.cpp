@@ -14,9 +14,9 @@ TEST_SUITE("protocol.authority") {
     CHECK_FALSE(std::is_convertible_v<proposal, attempt>);
     CHECK_FALSE(std::is_convertible_v<proposal, approved>);
     CHECK_FALSE(std::is_convertible_v<exec_requirement, approved>);
-    CHECK_FALSE(std::is_convertible_v<network_policy, access>);
-    CHECK_FALSE(std::is_convertible_v<access, network_policy>);
-    CHECK_FALSE(std::is_convertible_v<decision, access>);
+    CHECK_FALSE(std::is_convertible_v<network_policy, gatehouse::access>);
+    CHECK_FALSE(std::is_convertible_v<gatehouse::access, network_policy>);
+    CHECK_FALSE(std::is_convertible_v<decision, gatehouse::access>);
     CHECK_FALSE(std::is_convertible_v<file_system_policy, permission_profile>);
   }
 
