@@ -116,6 +116,7 @@ TEST_CASE("§29 recursive changes of broad folders are dangerous") {
                   {"chmod", "755", "x"},
                   {"chmod", "-R", "u+w", "src"},
                   {"chown", "-R", "me", "src"},
+                  {"chmod", "-R", "755", "."},
                   {"rm", "-r", "/home/me/x"},
                   {"rm", "-r", "./build"}});
 }
@@ -176,6 +177,7 @@ TEST_CASE("§29 git commands that throw work away are dangerous, dry runs are no
                                   {"git", "checkout", "--", "."},
                                   {"git", "checkout", "-f"},
                                   {"git", "restore", "."},
+                                  {"git", "restore", "-SW", "."},
                                   {"git", "stash", "clear"},
                                   {"git", "reflog", "expire", "--all"},
                                   {"git", "filter-branch"}});
@@ -186,6 +188,7 @@ TEST_CASE("§29 git commands that throw work away are dangerous, dry runs are no
                   {"git", "checkout", "-b", "b2"},
                   {"git", "checkout", "main"},
                   {"git", "restore", "x"},
+                  {"git", "restore", "--staged", "."},
                   {"git", "stash", "list"},
                   {"git", "rm", "--cached", "x"},
                   {"git", "status"}});

@@ -346,6 +346,29 @@ TEST_CASE("§D3 §D22 a shell out of a writable root makes nothing it reads trus
   CHECK(evaluate(request, safe, rules, facts).requirement.kind == requirement_kind::needs_approval);
 }
 
+TEST_CASE(
+    "§20 PowerShell commands are settled by their own lists, if the shell itself is trusted") {
+  exec_request request;
+  request.profile = workspace_write_profile();
+  request.approval.mode = approval_mode::untrusted;
+  const auto kind = [&](const std::string& script) {
+    request.argv = {"pwsh", "-NoProfile", "-Command", script};
+    return require(request).kind;
+  };
+  CHECK(kind("Get-ChildItem src") == requirement_kind::skip);
+  CHECK(kind("Get-ChildItem src; foo") == requirement_kind::needs_approval);
+  request.approval.mode = approval_mode::never;
+  CHECK(kind("Remove-Item x -Recurse -Force") == requirement_kind::forbidden);
+  CHECK(kind("foo") == requirement_kind::skip);
+  request.approval.mode = approval_mode::untrusted;
+  request.argv = {"pwsh", "-Command", "Get-ChildItem"};
+  const auto analysis = analyze_command(request.argv);
+  auto facts = ordinary_host(program_words(request.argv, analysis));
+  facts["pwsh"].in_writable_root = true;
+  CHECK(evaluate(request, analysis, {}, facts).requirement.kind ==
+        requirement_kind::needs_approval);
+}
+
 TEST_CASE("§133a every segment is listed in order, duplicates too, with who judged it") {
   const auto got =
       judge(script_request("ls && printf allow && ls && rm -f x && foo"), printf_rules());
