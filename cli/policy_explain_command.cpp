@@ -80,8 +80,9 @@ int explain_lines(explainer& judge) {
     return good;
   };
   for (;;) {
-    if ((answers.size() > flush_above || (!answers.empty() && input.would_wait())) && !flush())
-      return exit_failed;
+    const bool waits = input.would_wait();
+    if (waits) judge.look_again();
+    if ((waits || answers.size() > flush_above) && !flush()) return exit_failed;
     std::string_view line;
     switch (input.next(line)) {
     case line_reader::status::line: answers += answer_line(judge, line, all_read); break;

@@ -114,7 +114,9 @@ std::optional<std::string> find_git_danger(words argv) {
     return "this checkout throws uncommitted changes away";
   if (name == "switch" && (forced || any_abbreviates(options, "discard-changes")))
     return "this switch throws uncommitted changes away";
-  if (name == "restore" && discards_everything(command->args))
+  const bool index_only = (any_abbreviates(options, "staged") || any_has_short(options, 'S')) &&
+                          !any_abbreviates(options, "worktree") && !any_has_short(options, 'W');
+  if (name == "restore" && !index_only && discards_everything(command->args))
     return "this restore throws uncommitted changes away";
   if (name == "rm" && forced && !dry_run) return "git rm -f deletes files with uncommitted changes";
   if (name == "stash" && !command->args.empty() && is_one_of(command->args[0], {"clear", "drop"}))

@@ -9,6 +9,8 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -70,6 +72,10 @@ place failed(int error) {
 
 std::string caller::proc(const char* what) const {
   return "/proc/" + std::to_string(thread_) + "/" + what;
+}
+
+bool caller::still_waits() const noexcept {
+  return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &id_) == 0;
 }
 
 bool caller::read_memory(std::uint64_t address, void* to, std::size_t size) const {

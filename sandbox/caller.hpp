@@ -31,11 +31,17 @@ struct place {
 };
 
 /// A process of the sandbox that waits in a supervised call. Reads its memory, its descriptors and
-/// its view of the file system. Every answer may be about a process that has died meanwhile: the
-/// caller of this class checks the notification id after reading.
+/// its view of the file system. Until still_waits() is asked, every answer may be about a process
+/// that has died meanwhile, or about another one that got its number.
 class caller {
 public:
-  explicit caller(pid_t thread) noexcept : thread_{thread} {}
+  /// `listener` and `id`: the notification it waits for.
+  caller(pid_t thread, int listener, std::uint64_t id) noexcept
+      : thread_{thread}, listener_{listener}, id_{id} {}
+
+  /// True when the process has waited all the time: what was read is its own. To be asked after
+  /// reading and before anything is done.
+  [[nodiscard]] bool still_waits() const noexcept;
 
   bool read_memory(std::uint64_t address, void* to, std::size_t size) const;
   /// A NUL-terminated string of less than PATH_MAX bytes. @return errno (EFAULT, ENAMETOOLONG) in
@@ -54,6 +60,8 @@ private:
   [[nodiscard]] std::string proc(const char* what) const;
 
   pid_t thread_;
+  int listener_;
+  std::uint64_t id_;
 };
 
 } // namespace gatehouse::sandbox

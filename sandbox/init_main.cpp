@@ -255,8 +255,12 @@ long find_and_execute(const spec& s) {
       if (used > 0) candidate[used++] = '/';
       memcpy(candidate + used, name, static_cast<std::size_t>(size) + 1);
       const long failure = execute(candidate, s);
+      struct statx st {};
+      // A folder that may not be searched hides its programs: as good as not there.
       if (failure == -EACCES)
-        outcome = failure;
+        outcome = is_error(kernel_call(SYS_statx, AT_FDCWD, candidate, 0, STATX_TYPE, &st))
+                      ? outcome
+                      : failure;
       else if (failure != -ENOENT && failure != -ENOTDIR)
         return failure;
     }

@@ -28,28 +28,4 @@ std::vector<std::string> launch_argv(const launch_request& request) {
   return argv;
 }
 
-std::vector<sandbox_event> report_reader::feed(std::string_view bytes) {
-  constexpr std::size_t longest_line = 64 * 1024;
-  std::vector<sandbox_event> events;
-  while (!bytes.empty()) {
-    const auto end = bytes.find('\n');
-    if (!skipping_) pending_ += bytes.substr(0, end);
-    if (pending_.size() > longest_line) {
-      pending_.clear();
-      skipping_ = true;
-    }
-    if (end == std::string_view::npos) break;
-    auto event = skipping_ ? result<sandbox_event>{error{errc::too_large, {}, {}}}
-                           : sandbox_event_from_json(pending_);
-    if (event)
-      events.push_back(*std::move(event));
-    else
-      ++not_understood_;
-    pending_.clear();
-    skipping_ = false;
-    bytes.remove_prefix(end + 1);
-  }
-  return events;
-}
-
 } // namespace gatehouse::sandbox

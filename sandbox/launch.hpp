@@ -1,10 +1,8 @@
 #pragma once
 
 #include "protocol/permission_profile.hpp"
-#include "protocol/sandbox_event.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace gatehouse::sandbox {
@@ -25,19 +23,5 @@ struct launch_request {
 
 /// The argv of the helper (§76). Pure.
 std::vector<std::string> launch_argv(const launch_request& request);
-
-/// Cuts the report of the helper into lines and reads them; bytes may come in any pieces. A line
-/// that is not understood, or longer than 64 KiB, is counted, never guessed at.
-class report_reader {
-public:
-  /// The events that `bytes` completes, in order.
-  std::vector<sandbox_event> feed(std::string_view bytes);
-  [[nodiscard]] std::size_t not_understood() const noexcept { return not_understood_; }
-
-private:
-  std::string pending_;
-  bool skipping_ = false;
-  std::size_t not_understood_ = 0;
-};
 
 } // namespace gatehouse::sandbox

@@ -1,7 +1,7 @@
 #include "sandbox/performed_call.hpp"
 
+#include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -19,37 +19,11 @@
 namespace gatehouse::sandbox {
 namespace {
 
-/// Takes the effective capabilities of this thread away for as long as it lives.
-class without_capabilities {
-public:
-  without_capabilities() {
-    held_ = syscall(SYS_capget, &head_, before_) == 0;
-    if (!held_) return;
-    __user_cap_data_struct none[2];
-    std::memcpy(none, before_, sizeof none);
-    for (auto& part : none)
-      part.effective = 0;
-    held_ = syscall(SYS_capset, &head_, none) == 0;
-  }
-  ~without_capabilities() {
-    const int kept = errno;
-    if (held_) syscall(SYS_capset, &head_, before_);
-    errno = kept;
-  }
-  without_capabilities(const without_capabilities&) = delete;
-  without_capabilities& operator=(const without_capabilities&) = delete;
-  explicit operator bool() const noexcept { return held_; }
-
-private:
-  __user_cap_header_struct head_{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct before_[2] = {};
-  bool held_ = false;
-};
+constexpr int most_waiting = 128;
+std::atomic<int> waiting{0};
 
 template <class F>
 answer perform(F call) {
-  const without_capabilities guard;
-  if (!guard) return answer::failure(EPERM);
   return call() == 0 ? answer{} : answer::failure(errno);
 }
 
@@ -69,8 +43,6 @@ std::string spelled(const place& at) {
 }
 
 answer open_with(const std::string& path, int flags) {
-  const without_capabilities guard;
-  if (!guard) return answer::failure(EPERM);
   answer a;
   a.opened.reset(open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY));
   if (!a.opened) return answer::failure(errno);
@@ -79,6 +51,12 @@ answer open_with(const std::string& path, int flags) {
 }
 
 } // namespace
+
+bool give_up_capabilities() noexcept {
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[2] = {};
+  return syscall(SYS_capset, &head, none) == 0;
+}
 
 answer open_existing(const place& at, int flags, bool may_write, bool own_terminal) {
   if ((flags & O_EXCL) != 0) return answer::failure(EEXIST);
@@ -100,8 +78,6 @@ answer open_existing(const place& at, int flags, bool may_write, bool own_termin
 }
 
 answer open_new(const place& at, int flags, mode_t mode) {
-  const without_capabilities guard;
-  if (!guard) return answer::failure(EPERM);
   answer a;
   a.opened.reset(openat(at.folder.get(), at.name.c_str(),
                         flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, mode));
@@ -169,11 +145,16 @@ int refusal_of(const place& at) {
 }
 
 void deliver(int listener, std::uint64_t id, answer what) {
+  if (what.later && waiting.fetch_add(1) >= most_waiting) {
+    waiting.fetch_sub(1);
+    what = answer::failure(EAGAIN);
+  }
   if (what.later) {
     // The listener may be closed meanwhile: the thread has a copy of its own.
     std::thread{[id, copy = std::make_shared<file_descriptor>(fcntl(listener, F_DUPFD_CLOEXEC, 3)),
-                 open = std::move(what.later)] {
-      deliver(copy->get(), id, open());
+                 work = std::move(what.later)] {
+      deliver(copy->get(), id, work());
+      waiting.fetch_sub(1);
     }}.detach();
     return;
   }
@@ -189,6 +170,7 @@ void deliver(int listener, std::uint64_t id, answer what) {
   seccomp_notif_resp response{};
   response.id = id;
   response.error = -what.error;
+  if (what.let_through) response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 

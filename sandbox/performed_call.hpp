@@ -15,8 +15,10 @@ struct answer {
   /// A descriptor to hand to the caller as the call's value.
   file_descriptor opened;
   bool close_on_exec = false;
-  /// Opening may wait for somebody (a named pipe): do it on a thread of its own.
+  /// May wait for somebody (a named pipe, a peer): to be done on a thread of its own.
   std::function<answer()> later;
+  /// The kernel performs the call; only where what stands behind its pointers does not matter.
+  bool let_through = false;
 
   static answer failure(int code) {
     answer a;
@@ -25,9 +27,13 @@ struct answer {
   }
 };
 
+/// Gives up every capability of this process for good: what it performs for the command it then
+/// does with the command's rights, whose user it shares. False: it must not perform anything.
+bool give_up_capabilities() noexcept;
+
 // Each performs one call on pinned places (sandbox/caller.hpp), in the caller's view of the file
-// system and with no effective capability. Mount points are left alone: the kernel protects them
-// only from inside the namespace they are in.
+// system. Mount points are left alone: the kernel protects them only from inside the namespace they
+// are in.
 
 /// Opens what stands at `at`. `may_write`: the second wall lets the caller change it.
 answer open_existing(const place& at, int flags, bool may_write, bool own_terminal);
@@ -46,7 +52,8 @@ bool is_own_stream(const place& at);
 /// EROFS on a read-only mount, else EACCES: what the caller would have been told by the kernel.
 int refusal_of(const place& at);
 
-/// Sends the answer for notification `id`. An answer nobody waits for any more is dropped.
+/// Sends the answer for notification `id`, at once or from a thread of its own; EAGAIN when too
+/// many of those are waiting. An answer nobody waits for any more is dropped.
 void deliver(int listener, std::uint64_t id, answer what);
 
 } // namespace gatehouse::sandbox

@@ -156,11 +156,8 @@ void network_rules(rule_sink& sink, init::network_kind network) {
   constexpr call socket_call{"socket"};
   if (network == init::isolated) {
     limit_families(sink, socket_call, filter_answer::supervise, {AF_UNIX});
-    // A path leads to sockets of the host through any view (BR-054).
-    sink.add({"connect"}, filter_answer::refuse);
-    sink.add({"bind"}, filter_answer::refuse);
   } else if (network == init::proxy_only) {
-    limit_families(sink, socket_call, filter_answer::supervise, {AF_INET, AF_INET6});
+    limit_families(sink, socket_call, filter_answer::supervise, {AF_UNIX, AF_INET, AF_INET6});
   } else {
     limit_families(sink, socket_call, filter_answer::refuse,
                    {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
@@ -169,6 +166,9 @@ void network_rules(rule_sink& sink, init::network_kind network) {
              {equals(0, AF_NETLINK), greater(2, 0)});
   }
   limit_families(sink, {"socketpair"}, filter_answer::refuse, {AF_UNIX});
+  // A path leads to sockets of the host through any view (BR-054).
+  for (const call& c : {call{"connect"}, call{"bind"}, call{"listen"}})
+    sink.add(c, filter_answer::supervise);
 }
 
 void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation) {

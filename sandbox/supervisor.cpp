@@ -2,6 +2,7 @@
 
 #include "sandbox/caller.hpp"
 #include "sandbox/find_bwrap.hpp"
+#include "sandbox/local_sockets.hpp"
 #include "sandbox/performed_call.hpp"
 
 #include <cerrno>
@@ -9,24 +10,11 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 namespace gatehouse::sandbox {
 namespace {
-
-std::string family_name(std::uint64_t family) {
-  switch (family) {
-  case AF_INET: return "AF_INET";
-  case AF_INET6: return "AF_INET6";
-  case AF_UNIX: return "AF_UNIX";
-  case AF_NETLINK: return "AF_NETLINK";
-  case AF_PACKET: return "AF_PACKET";
-  case AF_VSOCK: return "AF_VSOCK";
-  default: return "address family " + std::to_string(family);
-  }
-}
 
 /// The registers of one call, brought to the form of its `at` variant.
 struct name_call {
@@ -78,8 +66,11 @@ name_call decode(const seccomp_data& data) {
 } // namespace
 
 struct supervisor::state {
+  explicit state(setting s) : how{std::move(s)}, sockets{how.network, how.guards, how.report} {}
+
   setting how;
   file_descriptor listener;
+  local_sockets sockets;
 
   void blocked(const char* call, const std::string& path, const std::string& entry) {
     sandbox_event event;
@@ -121,12 +112,14 @@ answer supervisor::state::open_file(const caller& who, const name_call& call,
   if (at.exists()) {
     const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
     const bool reachable = may_change(at.folder_path) || is_own_stream(at);
+    if (!who.still_waits()) return answer::failure(EINTR);
     return open_existing(at, flags, !writes || reachable, how.own_terminal);
   }
   if (at.trailing_slash) return answer::failure(EISDIR);
   if (const int no = guarded(call, at, guarded_operation::create_file)) return answer::failure(no);
   if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
-  return open_new(at, flags, call.mode & ~who.file_mode_mask());
+  const mode_t mode = call.mode & ~who.file_mode_mask();
+  return who.still_waits() ? open_new(at, flags, mode) : answer::failure(EINTR);
 }
 
 answer supervisor::state::make(const caller& who, const name_call& call, const std::string& path) {
@@ -138,12 +131,18 @@ answer supervisor::state::make(const caller& who, const name_call& call, const s
   const auto operation = folder ? guarded_operation::make_directory : guarded_operation::place;
   if (const int no = guarded(call, at, operation)) return answer::failure(no);
   if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
+  std::string text;
+  if (call.kind == name_call::what::symlink) {
+    int failure = 0;
+    auto read = who.read_text(call.other_path, failure);
+    if (!read) return answer::failure(failure);
+    text = *std::move(read);
+  }
   const mode_t mode = call.mode & ~who.file_mode_mask();
+  if (!who.still_waits()) return answer::failure(EINTR);
   if (folder) return make_folder(at, mode);
-  if (call.kind == name_call::what::mknod) return make_node(at, mode, call.device);
-  int failure = 0;
-  const auto text = who.read_text(call.other_path, failure);
-  return text ? make_link_text(at, *text) : answer::failure(failure);
+  return call.kind == name_call::what::mknod ? make_node(at, mode, call.device)
+                                             : make_link_text(at, text);
 }
 
 answer supervisor::state::link_or_rename(const caller& who, const name_call& call,
@@ -162,6 +161,7 @@ answer supervisor::state::link_or_rename(const caller& who, const name_call& cal
   const place to = who.locate(call.other_dirfd, *new_path, false);
   if (to.error != 0) return answer::failure(to.error);
   if (!from.exists()) return answer::failure(ENOENT);
+  if (!who.still_waits()) return answer::failure(EINTR);
   if (const int no = guarded(call, to, guarded_operation::place)) return answer::failure(no);
   if (is_link) {
     if (!may_change(to.folder_path)) return answer::failure(refusal_of(to));
@@ -183,25 +183,23 @@ answer supervisor::state::remove(const caller& who, const name_call& call,
   const place at = who.locate(call.dirfd, path, false);
   if (at.error != 0) return answer::failure(at.error);
   if (!at.exists()) return answer::failure(ENOENT);
+  if (!who.still_waits()) return answer::failure(EINTR);
   if (const int no = guarded(call, at, guarded_operation::remove)) return answer::failure(no);
   if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
   return remove_entry(at, static_cast<int>(call.flags));
 }
 
 answer supervisor::state::decide(const seccomp_notif& request) {
-  if (request.data.nr == SYS_socket) {
-    sandbox_event event;
-    event.kind = sandbox_event_kind::blocked;
-    event.refusal = denial_kind::network;
-    event.call = "socket";
-    event.family = family_name(request.data.args[0] & 0xffffffff);
-    event.entry = "network restricted";
-    how.report(event);
-    return answer::failure(EPERM);
+  const caller who{static_cast<pid_t>(request.pid), listener.get(), request.id};
+  switch (request.data.nr) {
+  case SYS_socket: return sockets.refuse_family(request.data);
+  case SYS_connect: return sockets.connect(who, request.data);
+  case SYS_bind: return sockets.bind(who, request.data);
+  case SYS_listen: return sockets.listen(who, request.data);
+  default: break;
   }
   const name_call call = decode(request.data);
   if (call.kind == name_call::what::none) return answer::failure(EPERM);
-  const caller who{static_cast<pid_t>(request.pid)};
   int failure = 0;
   const auto path = who.read_text(call.path, failure);
   if (!path) return answer::failure(failure);
@@ -218,13 +216,13 @@ answer supervisor::state::decide(const seccomp_notif& request) {
   return answer::failure(EPERM);
 }
 
-supervisor::supervisor(setting s) : state_{std::make_unique<state>()} {
-  state_->how = std::move(s);
-}
+supervisor::supervisor(setting s) : state_{std::make_unique<state>(std::move(s))} {}
 supervisor::~supervisor() = default;
 
 void supervisor::adopt(int listener) {
   state_->listener.reset(listener);
+  // Without a listener every supervised call fails.
+  if (!give_up_capabilities()) state_->listener.reset();
   // From here on this process makes files only for the command, whose own mask is applied.
   umask(0);
 }

@@ -16,6 +16,7 @@ namespace gatehouse::sandbox {
 /// looked at, with no more rights than the command has.
 ///
 /// - `socket` of a family the network mode refuses: EPERM and an event.
+/// - `connect` to a unix socket: only to one that a command of this sandbox listens on (§82).
 /// - calls that make, rename or remove names: checked against the plan's guards (§63, §D12).
 ///
 /// Runs on the thread that calls serve(). If this process dies the kernel answers ENOSYS and the

@@ -38,6 +38,8 @@ struct rule_file_options {
   std::vector<host_gate> earlier_gates;
   /// Examples with a relative program (`./git`) are made absolute against this folder.
   std::string cwd = "/";
+  /// Where `~/…` in examples leads; empty: nowhere.
+  std::string home;
 };
 
 /// Evaluates one rule file (§21–§23) and checks its examples. Never fails: what is wrong stands in

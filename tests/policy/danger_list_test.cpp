@@ -116,6 +116,7 @@ TEST_CASE("§29 recursive changes of broad folders are dangerous") {
                   {"chmod", "755", "x"},
                   {"chmod", "-R", "u+w", "src"},
                   {"chown", "-R", "me", "src"},
+                  {"chmod", "-R", "755", "."},
                   {"rm", "-r", "/home/me/x"},
                   {"rm", "-r", "./build"}});
 }
@@ -176,6 +177,7 @@ TEST_CASE("§29 git commands that throw work away are dangerous, dry runs are no
                                   {"git", "checkout", "--", "."},
                                   {"git", "checkout", "-f"},
                                   {"git", "restore", "."},
+                                  {"git", "restore", "-SW", "."},
                                   {"git", "stash", "clear"},
                                   {"git", "reflog", "expire", "--all"},
                                   {"git", "filter-branch"}});
@@ -186,6 +188,7 @@ TEST_CASE("§29 git commands that throw work away are dangerous, dry runs are no
                   {"git", "checkout", "-b", "b2"},
                   {"git", "checkout", "main"},
                   {"git", "restore", "x"},
+                  {"git", "restore", "--staged", "."},
                   {"git", "stash", "list"},
                   {"git", "rm", "--cached", "x"},
                   {"git", "status"}});
@@ -234,9 +237,10 @@ TEST_CASE("§29 downloaded text that is run as a program is dangerous") {
 }
 
 TEST_CASE("§29 a function that starts itself twice is a fork bomb") {
-  for (const char* script : {":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb", "f(){ f& f; };f"})
+  for (const std::string script :
+       {":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb", "f(){ f& f; };f"})
     CHECK(find_danger(analysis_of({{"x"}}, script)));
-  for (const char* script : {":(){ :; }; :", "f() { g | h; }; f", "echo '(){'", "a(){ b; }"})
+  for (const std::string script : {":(){ :; }; :", "f() { g | h; }; f", "echo '(){'", "a(){ b; }"})
     CHECK_FALSE(find_danger(analysis_of({{"x"}}, script)));
 }
 

@@ -34,22 +34,4 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->report_fd == 9);
     CHECK(read->command == request.command);
   }
-
-  TEST_CASE("the report may come in any pieces, and a line that is not understood is counted") {
-    sandbox_event started;
-    sandbox_event exited;
-  exited.kind = sandbox_event_kind::exited;
-    exited.exit_code = 3;
-    const auto text = to_json_line(started) + "nonsense\n" + std::string(70'000, 'x') + "\n" +
-                      to_json_line(exited);
-    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, text.size()}) {
-      report_reader reader;
-      std::vector<sandbox_event> events;
-      for (std::size_t at = 0; at < text.size(); at += piece)
-        for (auto& event : reader.feed(std::string_view{text}.substr(at, piece)))
-          events.push_back(std::move(event));
-      CHECK(events == std::vector{started, exited});
-      CHECK(reader.not_understood() == 2);
-    }
-  }
 }

@@ -111,6 +111,16 @@ TEST_SUITE("system.cli_policy_explain") {
     });
   }
 
+  TEST_CASE("§133a a peer that waits for each answer before it asks again never hangs") {
+    const desk d;
+    const auto script = "coproc P { exec '" + built("gatehouse") +
+                        "' policy explain --jsonl; }\n"
+                        "for i in 1 2 3; do echo '{\"command\":\"ls\"}' >&${P[1]}\n"
+                        "read -r -t 60 line <&${P[0]} && echo \"got ${line:0:12}\"; done";
+    const auto ran = run_program({"/bin/bash", "-c", script}, d.how);
+    CHECK(ran.out == "got {\"segments\":\ngot {\"segments\":\ngot {\"segments\":\n");
+  }
+
   TEST_CASE("§133a one bad line gets an error in its place, the others their answers, status 2") {
     const desk d;
     const std::string input =
@@ -209,6 +219,17 @@ TEST_SUITE("system.cli_policy_explain") {
     CHECK(text_at(answers[0], "kind") == "forbidden");
     CHECK(text_at(answers[1], "kind") == "needs_approval");
     CHECK(answers[2].contains("error"));
+  }
+
+  TEST_CASE("§43 requirements of a request leave the configured rules in force") {
+    const desk d;
+    d.base.write("home/.gatehouse/rules/mine.rules",
+                 "prefix_rule(pattern=['printf'], decision='forbidden')\n");
+    const auto request =
+        json::object{{"command", "printf x"}, {"requirements", "allow_login_shell = false"}};
+    const auto answers = lines_of(d.explain_lines(json::serialize(request) + "\n").out);
+    REQUIRE(answers.size() == 1);
+    CHECK(text_at(answers[0], "kind") == "forbidden");
   }
 
   TEST_CASE("§5 §14 the handler refuses login shells and overlays that the settings forbid") {

@@ -1,0 +1,109 @@
+#include "actors/call_host.hpp"
+
+#include "actors/reviewers.hpp"
+#include "reactor/actor_scheduler.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+#include <utility>
+
+namespace gatehouse::actors {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Sends one call on its way and keeps its report for the thread that waits.
+class waiting_caller : public caf::event_based_actor {
+public:
+  waiting_caller(caf::actor_config& config, tool_call_actor call, call_start_ptr start,
+                 std::shared_ptr<std::optional<call_report>> slot)
+      : caf::event_based_actor{config}, call_{std::move(call)}, start_{std::move(start)},
+        slot_{std::move(slot)} {}
+
+  caf::behavior make_behavior() override {
+    request(call_, caf::infinite, run_v, start_)
+        .then(
+            [this](const call_report_ptr& report) {
+              *slot_ = *report;
+              quit();
+            },
+            [this](caf::error& failed) {
+              call_report lost;
+              lost.call_id = start_->plan.call_id;
+              lost.failure =
+                  error{errc::internal, "the call failed: " + system().render(failed), {}};
+              lost.message = lost.failure->message;
+              *slot_ = std::move(lost);
+              quit();
+            });
+    return {[](cancel_atom) {}};
+  }
+  void on_exit() override { call_ = nullptr; }
+
+private:
+  tool_call_actor call_;
+  call_start_ptr start_;
+  std::shared_ptr<std::optional<call_report>> slot_;
+};
+
+} // namespace
+
+struct call_host::state {
+  reactor::event_loop loop;
+  reactor::worker_pool workers{loop, 2};
+  caf::actor_system_config config;
+  std::optional<caf::actor_system> system;
+  host_terms terms;
+  orchestrator_partners partners;
+};
+
+call_host::call_host(host_terms terms) : state_{std::make_unique<state>()} {
+  auto& s = *state_;
+  s.terms = std::move(terms);
+  s.terms.shell.loop = &s.loop;
+  reactor::run_actors_on(s.loop, s.config);
+  s.system.emplace(s.config);
+  s.partners.runtime = s.system->spawn<shell_runtime>(s.terms.shell);
+  if (s.terms.ask)
+    s.partners.reviewer = s.system->spawn<asking_reviewer>(s.terms.ask, &s.workers);
+  else
+    s.partners.reviewer = s.system->spawn<no_reviewer>(s.terms.nobody_reason);
+  if (s.terms.add_rule)
+    s.partners.amendments = s.system->spawn<rule_keeper>(s.terms.add_rule, &s.workers);
+}
+
+call_host::~call_host() {
+  auto& s = *state_;
+  constexpr auto why = caf::exit_reason::user_shutdown;
+  caf::anon_send_exit(s.partners.reviewer, why);
+  caf::anon_send_exit(s.partners.runtime, why);
+  if (s.partners.amendments) caf::anon_send_exit(s.partners.amendments, why);
+  s.partners = {};
+  (void)reactor::run_until_actors_done(s.loop, *s.system, 10s);
+  s.system.reset();
+}
+
+reactor::event_loop& call_host::loop() noexcept {
+  return state_->loop;
+}
+
+call_report call_host::run(call_start start, const std::function<bool()>& stop) {
+  auto& s = *state_;
+  const auto slot = std::make_shared<std::optional<call_report>>();
+  auto call = s.system->spawn<tool_call>(s.terms.judgement, s.partners, item_actor{});
+  s.system->spawn<waiting_caller>(call, std::make_shared<const call_start>(std::move(start)), slot);
+  bool stopped = false;
+  s.loop.run_until([&] {
+    if (stop && !stopped && stop()) {
+      stopped = true;
+      caf::anon_send(call, cancel_v);
+    }
+    return slot->has_value();
+  });
+  return **slot;
+}
+
+} // namespace gatehouse::actors

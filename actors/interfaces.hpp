@@ -1,0 +1,150 @@
+#pragma once
+
+#include "actors/attempt_result.hpp"
+#include "actors/call_flow.hpp"
+#include "protocol/attempt.hpp"
+#include "protocol/call_report.hpp"
+#include "protocol/review.hpp"
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/atom.hpp>
+#include <caf/fwd.hpp>
+#include <caf/replies_to.hpp>
+#include <caf/type_id.hpp>
+#include <caf/typed_actor.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The catalogue of actors: who may say what to whom. All of them run on the thread of the event
+/// loop. What they say is immutable and shared, never serialised.
+namespace gatehouse::actors {
+
+/// Start of one tool call: what the model proposes, and the terms of the session it belongs to.
+struct call_start {
+  call_plan plan;
+  /// Set when the tool handler could not even make a proposal (login shell forbidden, …): the call
+  /// is an item all the same, and ends as refused (§5, §D11).
+  std::optional<exec_requirement> handler_refusal;
+};
+
+/// What a call looks like from outside: exactly one start and one end, also when refused (§D11).
+struct call_item {
+  std::string call_id;
+  proposal what;
+  std::optional<call_report> report; ///< unset: the start; set: the end
+};
+
+/// A call on its way to the orchestrator: plan and what exec policy said.
+struct judged_call {
+  call_plan plan;
+  exec_evaluation evaluation;
+};
+
+/// What a network registration saw while it was open.
+struct network_end {
+  std::optional<network_context> refused;
+};
+
+using call_start_ptr = std::shared_ptr<const call_start>;
+using call_item_ptr = std::shared_ptr<const call_item>;
+using judged_call_ptr = std::shared_ptr<const judged_call>;
+using call_report_ptr = std::shared_ptr<const call_report>;
+using attempt_result_ptr = std::shared_ptr<const attempt_result>;
+using review_request_ptr = std::shared_ptr<const review_request>;
+using review_answer_ptr = std::shared_ptr<const review_answer>;
+using network_end_ptr = std::shared_ptr<const network_end>;
+using prefix_ptr = std::shared_ptr<const std::vector<std::string>>;
+
+using run_atom = caf::atom_constant<caf::atom("run")>;
+using cancel_atom = caf::atom_constant<caf::atom("cancel")>;
+using review_atom = caf::atom_constant<caf::atom("review")>;
+using withdraw_atom = caf::atom_constant<caf::atom("withdraw")>;
+using add_rule_atom = caf::atom_constant<caf::atom("add-rule")>;
+using open_atom = caf::atom_constant<caf::atom("open")>;
+using close_atom = caf::atom_constant<caf::atom("close")>;
+using item_atom = caf::atom_constant<caf::atom("item")>;
+using output_atom = caf::atom_constant<caf::atom("output")>;
+using report_atom = caf::atom_constant<caf::atom("report")>;
+using ended_atom = caf::atom_constant<caf::atom("ended")>;
+using expire_atom = caf::atom_constant<caf::atom("expire")>;
+inline constexpr run_atom run_v{};
+inline constexpr cancel_atom cancel_v{};
+inline constexpr review_atom review_v{};
+inline constexpr withdraw_atom withdraw_v{};
+inline constexpr add_rule_atom add_rule_v{};
+inline constexpr open_atom open_v{};
+inline constexpr close_atom close_v{};
+inline constexpr item_atom item_v{};
+inline constexpr output_atom output_v{};
+inline constexpr report_atom report_v{};
+inline constexpr ended_atom ended_v{};
+inline constexpr expire_atom expire_v{};
+
+/// Answers questions, one reply each; the reply carries the question's id and digest (§48).
+using reviewer_actor = caf::typed_actor<
+    // May take as long as a person does. An error counts as a no.
+    caf::replies_to<review_atom, review_request_ptr>::with<review_answer_ptr>,
+    // The question with this review id is moot; its reply is ignored.
+    caf::reacts_to<withdraw_atom, std::string>>;
+
+/// Carries out attempts and knows nothing else of a call (§45, §46).
+using runtime_actor = caf::typed_actor<
+    // One reply when the attempt is over and everything it started has ended.
+    caf::replies_to<run_atom, attempt_ptr>::with<attempt_result_ptr>,
+    // Ends the attempt of the call with this id; its reply still comes.
+    caf::reacts_to<cancel_atom, std::string>>;
+
+/// The managed network: one registration for each attempt (§108).
+using network_actor = caf::typed_actor<
+    // Call id, attempt. The reply is the registration; an error: nothing may run.
+    caf::replies_to<open_atom, std::string, int>::with<std::string>,
+    // Closes a registration.
+    caf::replies_to<close_atom, std::string>::with<network_end_ptr>>;
+
+/// Makes an approved rule last (§42). What goes wrong is its own business to report: it never
+/// changes the call that asked.
+using amendment_actor = caf::typed_actor<caf::reacts_to<add_rule_atom, prefix_ptr>>;
+
+/// Hears of every call's start and end (§D11).
+using item_actor = caf::typed_actor<caf::reacts_to<item_atom, call_item_ptr>>;
+
+/// Drives one call through the two-attempt machine; ends with it (§45).
+using orchestrator_actor =
+    caf::typed_actor<caf::replies_to<run_atom, judged_call_ptr>::with<call_report_ptr>,
+                     caf::reacts_to<cancel_atom>>;
+
+/// One tool call from its arguments to its report; ends with it (§6).
+using tool_call_actor =
+    caf::typed_actor<caf::replies_to<run_atom, call_start_ptr>::with<call_report_ptr>,
+                     caf::reacts_to<cancel_atom>>;
+
+} // namespace gatehouse::actors
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::attempt_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::call_start_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::call_item_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::judged_call_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::call_report_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::attempt_result_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_request_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_answer_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_end_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::prefix_ptr)
+
+CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
+
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::attempt_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::call_start_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::call_item_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::judged_call_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::call_report_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::attempt_result_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_request_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_answer_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_end_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::prefix_ptr))
+
+CAF_END_TYPE_ID_BLOCK(gatehouse)

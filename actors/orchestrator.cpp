@@ -1,0 +1,122 @@
+#include "actors/orchestrator.hpp"
+
+#include "protocol/denial_message.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <utility>
+
+namespace gatehouse::actors {
+
+orchestrator::orchestrator(caf::actor_config& config, orchestrator_partners partners)
+    : orchestrator_actor::base{config}, partners_{std::move(partners)} {}
+
+void orchestrator::on_exit() {
+  if (flow_ && !flow_->finished()) {
+    send(partners_.runtime, cancel_v, call_id_);
+    call_report report;
+    report.call_id = call_id_;
+    report.ending = call_ending::aborted;
+    report.message = stopped_message(false);
+    caller_.deliver(std::make_shared<const call_report>(std::move(report)));
+  }
+  partners_ = {};
+  caller_ = {}; // it refers to this actor
+}
+
+orchestrator::behavior_type orchestrator::make_behavior() {
+  return {
+      [this](run_atom, const judged_call_ptr& call) -> caf::result<call_report_ptr> {
+        caller_ = make_response_promise<call_report_ptr>();
+        auto answer = caller_;
+        call_id_ = call->plan.call_id;
+        flow_.emplace(call->plan);
+        feed(flow::requirement_known{call->evaluation});
+        return answer;
+      },
+      [this](cancel_atom) {
+        if (flow_) feed(flow::cancelled{});
+      },
+  };
+}
+
+void orchestrator::feed(flow::event event) {
+  for (auto& effect : flow_->step(std::move(event)))
+    std::visit([this](auto& e) { carry_out(e); }, effect);
+}
+
+void orchestrator::carry_out(flow::ask_review& effect) {
+  const auto question = std::make_shared<const review_request>(std::move(effect.request));
+  request(partners_.reviewer, caf::infinite, review_v, question)
+      .then([this](const review_answer_ptr& answer) { feed(flow::review_answered{*answer}); },
+            [this, question](caf::error& e) {
+              feed(flow::review_answered{{question->review_id, question->digest,
+                                          review_decision::denied, reviewer_kind::none,
+                                          "the reviewer failed: " + system().render(e)}});
+            });
+}
+
+void orchestrator::carry_out(flow::withdraw_review& effect) {
+  send(partners_.reviewer, withdraw_v, std::move(effect.review_id));
+}
+
+void orchestrator::carry_out(flow::add_rule& effect) {
+  if (partners_.amendments)
+    send(partners_.amendments, add_rule_v,
+         std::make_shared<const std::vector<std::string>>(std::move(effect.prefix)));
+}
+
+void orchestrator::carry_out(flow::register_network& effect) {
+  const int attempt = effect.attempt;
+  const auto failed = [this, attempt](std::string why) {
+    feed(flow::network_registered{
+        attempt, {}, error{errc::boundary_failed, std::move(why), "Run `gatehouse doctor`."}});
+  };
+  if (!partners_.network) return failed("there is no managed network here");
+  request(partners_.network, caf::infinite, open_v, call_id_, attempt)
+      .then(
+          [this, attempt](std::string& registration) {
+            feed(flow::network_registered{attempt, std::move(registration), {}});
+          },
+          [this, failed](caf::error& e) {
+            failed("the managed network could not be set up: " + system().render(e));
+          });
+}
+
+void orchestrator::carry_out(flow::unregister_network& effect) {
+  const auto registration = effect.registration;
+  request(partners_.network, caf::infinite, close_v, registration)
+      .then(
+          [this, registration](const network_end_ptr& end) {
+            feed(flow::network_finished{registration, end->refused});
+          },
+          [this, registration](caf::error&) {
+            feed(flow::network_finished{registration, std::nullopt});
+          });
+}
+
+void orchestrator::carry_out(flow::start_attempt& effect) {
+  const int number = (*effect.what)->number;
+  const auto backend = (*effect.what)->backend;
+  request(partners_.runtime, caf::infinite, run_v, std::move(effect.what))
+      .then([this](const attempt_result_ptr& result) { feed(flow::attempt_finished{*result}); },
+            [this, number, backend](caf::error& e) {
+              attempt_result lost;
+              lost.record.number = number;
+              lost.record.sandbox = backend;
+              lost.record.failure =
+                  error{errc::internal, "the runtime failed: " + system().render(e), {}};
+              feed(flow::attempt_finished{std::move(lost)});
+            });
+}
+
+void orchestrator::carry_out(flow::cancel_attempt&) {
+  send(partners_.runtime, cancel_v, call_id_);
+}
+
+void orchestrator::carry_out(flow::finish& effect) {
+  caller_.deliver(std::make_shared<const call_report>(std::move(effect.report)));
+  quit();
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+
+#include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <optional>
+
+namespace gatehouse::actors {
+
+/// Whom an orchestrator talks to.
+struct orchestrator_partners {
+  reviewer_actor reviewer;
+  runtime_actor runtime;
+  network_actor network;      ///< unset: there is no managed network here
+  amendment_actor amendments; ///< unset: approved rules are not kept
+};
+
+/// Feeds one call_flow and carries out its effects; decides nothing itself. A partner that fails
+/// counts as the strictest answer it could have given.
+class orchestrator : public orchestrator_actor::base {
+public:
+  orchestrator(caf::actor_config& config, orchestrator_partners partners);
+
+  behavior_type make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "gatehouse.orchestrator"; }
+
+private:
+  void feed(flow::event event);
+  void carry_out(flow::ask_review& effect);
+  void carry_out(flow::withdraw_review& effect);
+  void carry_out(flow::add_rule& effect);
+  void carry_out(flow::register_network& effect);
+  void carry_out(flow::unregister_network& effect);
+  void carry_out(flow::start_attempt& effect);
+  void carry_out(flow::cancel_attempt& effect);
+  void carry_out(flow::finish& effect);
+
+  orchestrator_partners partners_;
+  std::optional<call_flow> flow_;
+  std::string call_id_;
+  caf::typed_response_promise<call_report_ptr> caller_;
+};
+
+} // namespace gatehouse::actors

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "policy/access.hpp"
+#include "reactor/event_loop.hpp"
+#include "reactor/output_capture.hpp"
+
+#include <caf/typed_event_based_actor.hpp>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse::actors {
+
+/// What every attempt of a host has in common.
+struct shell_terms {
+  reactor::event_loop* loop = nullptr;  ///< outlives the actors
+  std::string helper;                   ///< absolute path of gatehouse-sandbox
+  std::vector<std::string> environment; ///< "K=V", of the commands
+  /// Symbolic paths and protections; roots and cwd are taken from the attempt.
+  policy::access_context context;
+  std::vector<std::string> protected_names; ///< of the configuration, beside the default ones
+  std::chrono::milliseconds default_timeout{10'000}; ///< §95
+  std::chrono::milliseconds end_grace{2'000};        ///< between SIGTERM and SIGKILL
+  reactor::capture_limits capture;
+  /// Output as it comes, when somebody watches; may be empty. On the loop.
+  std::function<void(reactor::output_stream, std::string_view)> on_output;
+};
+
+/// One attempt: the helper process, its output, its report, its time limit (§94–§99a). Ends with
+/// it.
+using shell_attempt_actor = runtime_actor::extend<
+    // INTERNAL: bytes of a stream; the next read waits until they are kept.
+    caf::reacts_to<output_atom, int, std::string>,
+    // INTERNAL: a line of the helper's report; nothing more: the report has ended.
+    caf::reacts_to<report_atom, std::string>, caf::reacts_to<report_atom>,
+    // INTERNAL: the helper and its streams have ended; code, or minus the signal.
+    caf::reacts_to<ended_atom, int>,
+    // INTERNAL: the time limit.
+    caf::reacts_to<expire_atom>>;
+
+/// Runs commands (§3, §45): each attempt in an actor of its own.
+class shell_runtime : public runtime_actor::base {
+public:
+  shell_runtime(caf::actor_config& config, shell_terms terms);
+
+  behavior_type make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "gatehouse.shell-runtime"; }
+
+private:
+  shell_terms terms_;
+  std::map<std::string, shell_attempt_actor> running_; ///< by call id
+};
+
+} // namespace gatehouse::actors

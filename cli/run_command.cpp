@@ -1,0 +1,204 @@
+#include "cli/run_command.hpp"
+
+#include "actors/call_host.hpp"
+#include "cli/output.hpp"
+#include "cli/own_program.hpp"
+#include "cli/plan_call.hpp"
+#include "cli/run_summary.hpp"
+#include "cli/terminal_reviewer.hpp"
+#include "config/amendment.hpp"
+#include "config/rule_loader.hpp"
+#include "config/user_shell.hpp"
+#include "protocol/call_report_json.hpp"
+#include "protocol/explain_json.hpp"
+#include "protocol/profile_json.hpp"
+#include "protocol/shell_argv.hpp"
+#include "reactor/signals.hpp"
+#include "sandbox/command_environment.hpp"
+
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <random>
+
+#include <unistd.h>
+
+namespace gatehouse::cli {
+namespace {
+
+constexpr std::string_view example = "gatehouse run --profile workspace-write -- make test";
+constexpr std::string_view help = R"(gatehouse run [options] (-- ARGV… | --shell STRING)
+Runs one command through decision, approval and sandbox.
+
+  --shell STRING               a command string for your shell; the same argv is judged and run
+  --login                      with --shell: as a login shell
+  --profile NAME|JSON          what the command may touch; default: default_permissions
+  --ask POLICY|JSON            untrusted, on-request, granular (JSON) or never
+  --cwd DIR                    working folder and project root; default: here
+  --timeout-ms N               time limit; default: default_timeout_ms (10,000)
+  --rules FILE                 a further rule file (repeatable)
+  --sandbox-permissions M      use_default, require_escalated or with_additional_permissions
+  --additional-permissions J   an overlay for this command, as JSON
+  --justification TEXT         why it is needed; shown to whoever is asked
+  --prefix-rule JSON           tokens of a rule that may be added when approved
+  --json                       one JSON document on standard output, nothing else
+
+At a terminal a needed approval is asked for there; without one it is a refusal.
+Exit status: the command's; 128+n after signal n; 124 time-out; 125 refused by policy or reviewer;
+126/127 not executable / not found; 120 stopped; 121 no boundary can be built (nothing ran);
+2 wrong usage or configuration.
+)";
+
+/// The call that the options ask for; the error is one of usage.
+result<call_wish> read_wish(const options& given) {
+  const auto usage = [](std::string what) {
+    return error{errc::invalid_request, std::move(what), {}};
+  };
+  call_wish wish;
+  const auto text = given.value("--shell");
+  wish.login = given.has("--login");
+  if (text && !given.rest().empty())
+    return usage("--shell and a command after -- exclude each other");
+  if (!text && given.rest().empty()) return usage("the command is missing");
+  if (!text && wish.login) return usage("--login needs --shell");
+  wish.argv = text ? shell_argv(config::user_shell(), *text, wish.login) : given.rest();
+  if (const auto limit = given.value("--timeout-ms")) {
+    std::uint32_t ms = 0;
+    const auto end = limit->data() + limit->size();
+    const auto read = std::from_chars(limit->data(), end, ms);
+    if (read.ec != std::errc{} || read.ptr != end || ms == 0)
+      return usage("--timeout-ms takes a whole number of milliseconds above 0, not '" + *limit +
+                   "'");
+    wish.timeout = std::chrono::milliseconds{ms};
+  }
+  if (const auto word = given.value("--sandbox-permissions")) {
+    const auto known = sandbox_permissions_from(*word);
+    if (!known)
+      return usage("--sandbox-permissions is use_default, require_escalated or "
+                   "with_additional_permissions, not '" +
+                   *word + "'");
+    wish.sandbox_permissions = *known;
+  }
+  if (const auto json = given.value("--additional-permissions")) {
+    auto overlay = decode_additional_permissions(*json);
+    if (!overlay) return usage("--additional-permissions: " + overlay.error().message);
+    wish.additional_permissions = std::move(*overlay);
+  }
+  if (const auto json = given.value("--prefix-rule")) {
+    auto words = decode_words(*json);
+    if (!words) return usage("--prefix-rule: " + words.error().message);
+    wish.prefix_rule = std::move(*words);
+  }
+  wish.justification = given.value("--justification").value_or("");
+  return wish;
+}
+
+std::string random_id() {
+  std::random_device source;
+  constexpr char digits[] = "0123456789abcdef";
+  std::string id;
+  for (int i = 0; i < 24; ++i)
+    id += digits[source() % 16];
+  return id;
+}
+
+std::vector<std::string> command_environment() {
+  std::size_t count = 0;
+  while (environ[count])
+    ++count;
+  return sandbox::inherited_environment({environ, count});
+}
+
+actors::host_terms terms_for(const start_point& start, const planned_call& planned,
+                             const config::loaded_rules& rules) {
+  const auto& settings = start.loaded.settings;
+  actors::host_terms terms;
+  terms.judgement.rules = rules.rules;
+  const char* path = std::getenv("PATH");
+  terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
+                            sandbox::writable_roots_of(planned.plan.profile, planned.context)};
+  terms.shell.helper = beside_me("gatehouse-sandbox");
+  terms.shell.environment = command_environment();
+  terms.shell.context = planned.context;
+  for (const auto& name : settings.protected_names)
+    terms.shell.protected_names.push_back(name.value);
+  terms.shell.default_timeout = settings.default_timeout.value;
+  terms.ask = terminal_asker();
+  terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
+                        "approval policy";
+  terms.add_rule = [home = start.where.gatehouse_home](const std::vector<std::string>& prefix) {
+    const auto line = config::prefix_rule_line(prefix);
+    const auto kept =
+        line ? config::append_rule(home, *line) : result<config::amendment_outcome>{line.error()};
+    if (!kept) complain(kept.error());
+  };
+  return terms;
+}
+
+} // namespace
+
+int run_command(arguments given) {
+  const known_option known[] = {{"--shell", true},
+                                {"--login"},
+                                {"--profile", true},
+                                {"--ask", true},
+                                {"--cwd", true},
+                                {"--timeout-ms", true},
+                                {"--rules", true, true},
+                                {"--sandbox-permissions", true},
+                                {"--additional-permissions", true},
+                                {"--justification", true},
+                                {"--prefix-rule", true},
+                                {"--json"},
+                                {"--help"},
+                                {"-h"}};
+  const auto read = read_options(given, known);
+  if (!read) return wrong_usage(read.error().message, example);
+  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  auto wish = read_wish(*read);
+  if (!wish) return wrong_usage(wish.error().message, example);
+  const auto start = load_for(*read);
+  if (!start) {
+    complain(start.error());
+    return exit_wrong_usage;
+  }
+  config::rule_load_options rule_options;
+  rule_options.files = read->values("--rules");
+  rule_options.cwd = start->cwd;
+  auto rules = config::load_rules(start->where, start->loaded, rule_options);
+  auto planned = plan_call(*start, std::move(*wish));
+  if (!rules || !planned) {
+    complain(rules ? planned.error() : rules.error());
+    return exit_wrong_usage;
+  }
+  warn(start->loaded.warnings);
+  warn(rules->warnings);
+  const bool json = read->has("--json");
+  if (planned->plan.profile.kind == profile_kind::disabled)
+    warn({"full access: no boundary of ours is around this command; only for disposable machines"});
+
+  actors::call_start call{std::move(planned->plan), std::move(planned->handler_refusal)};
+  call.plan.call_id = "call-" + random_id();
+  call.plan.review_nonce = random_id();
+  bool stop = false;
+  auto terms = terms_for(*start, {call.plan, planned->context, {}}, *rules);
+  if (!json)
+    terms.shell.on_output = [&stop](reactor::output_stream stream, std::string_view bytes) {
+      const bool written =
+          stream == reactor::output_stream::standard_error ? print_error(bytes) : print(bytes);
+      stop = stop || !written; // nobody reads any more
+    };
+  actors::call_host host{std::move(terms)};
+  const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
+                                                   [&](int) { stop = true; });
+  if (!signals) complain(signals.error());
+  const auto report = host.run(std::move(call), [&] { return stop; });
+  if (json) {
+    if (!print(encode_call_report(report) + "\n")) return exit_failed;
+  } else {
+    print_error(run_summary(report));
+  }
+  return exit_status(report);
+}
+
+} // namespace gatehouse::cli

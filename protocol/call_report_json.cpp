@@ -1,0 +1,76 @@
+#include "protocol/call_report_json.hpp"
+
+#include "protocol/explain_json.hpp"
+#include "protocol/utf8.hpp"
+
+#include <boost/json.hpp>
+
+namespace gatehouse {
+namespace {
+
+namespace json = boost::json;
+
+std::string text(std::string_view bytes) {
+  return to_valid_utf8(bytes);
+}
+
+json::object denial_json(const denial& what) {
+  json::object out{{"kind", to_string(what.kind)}};
+  if (!what.path.empty()) out["path"] = text(what.path);
+  if (!what.host.empty()) out["host"] = text(what.host);
+  out["entry"] = text(what.entry);
+  out["remedy"] = text(what.remedy);
+  return out;
+}
+
+json::object error_json(const error& what) {
+  json::object out{{"kind", to_string(what.code)}, {"message", text(what.message)}};
+  if (!what.remedy.empty()) out["remedy"] = text(what.remedy);
+  return out;
+}
+
+json::object attempt_json(const attempt_record& attempt) {
+  json::object out{{"sandbox", to_string(attempt.sandbox)},
+                   {"network", to_string(attempt.network)}};
+  if (attempt.ending == attempt_ending::timed_out)
+    out["timed_out"] = true;
+  else if (attempt.ending == attempt_ending::cancelled)
+    out["cancelled"] = true;
+  else if (attempt.signal)
+    out["signal"] = *attempt.signal;
+  else if (attempt.exit_code)
+    out["exit_code"] = *attempt.exit_code;
+  if (attempt.denied) out["denied"] = denial_json(*attempt.denied);
+  if (attempt.failure) out["failure"] = error_json(*attempt.failure);
+  out["duration_ms"] = attempt.duration.count();
+  return out;
+}
+
+} // namespace
+
+std::string encode_call_report(const call_report& report) {
+  json::array reviews;
+  for (const auto& review : report.reviews)
+    reviews.push_back(json::object{{"id", review.id},
+                                   {"attempt", review.attempt},
+                                   {"reviewer", to_string(review.reviewer)},
+                                   {"decision", to_string(review.decision)},
+                                   {"reason", text(review.reason)}});
+  json::array attempts;
+  for (const auto& attempt : report.attempts)
+    attempts.push_back(attempt_json(attempt));
+  json::object out{
+      {"decision", json::parse(encode_explain_answer(report.evaluation, report.sandbox))},
+      {"reviews", std::move(reviews)},
+      {"attempts", std::move(attempts)},
+      {"stdout", text(report.output.stdout_text)},
+      {"stderr", text(report.output.stderr_text)},
+      {"aggregated", text(report.output.aggregated)},
+      {"truncated_bytes", report.output.truncated_bytes},
+      {"exit_status", exit_status(report)}};
+  if (!report.message.empty()) out["message"] = text(report.message);
+  if (report.failure) out["failure"] = error_json(*report.failure);
+  return json::serialize(out);
+}
+
+} // namespace gatehouse

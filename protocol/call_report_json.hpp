@@ -1,0 +1,14 @@
+#pragma once
+
+#include "protocol/call_report.hpp"
+
+#include <string>
+
+namespace gatehouse {
+
+/// The document of `gatehouse run --json`: decision (as `policy explain`), reviews, attempts,
+/// output, exit status, and where there is one the message to the model. One line of JSON without
+/// the newline; bytes that are no UTF-8 appear as U+FFFD.
+std::string encode_call_report(const call_report& report);
+
+} // namespace gatehouse
