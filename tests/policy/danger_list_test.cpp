@@ -180,6 +180,7 @@ TEST_CASE("§29 git commands that throw work away are dangerous, dry runs are no
                                   {"git", "restore", "-SW", "."},
                                   {"git", "stash", "clear"},
                                   {"git", "reflog", "expire", "--all"},
+                                  {"git", "-c", "Alias.x=!foo", "x"},
                                   {"git", "filter-branch"}});
   check_harmless({{"git", "reset", "HEAD", "x"},
                   {"git", "clean", "-fdn"},
