@@ -6,6 +6,7 @@
 #include "reactor/event_loop.hpp"
 #include "reactor/worker_pool.hpp"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,9 +15,10 @@
 
 namespace gatehouse::actors {
 
-/// Asks a person. Runs on a thread of its own and may block; gives up when told to (the question is
-/// moot).
-using question_asker = std::function<review_answer(const review_request&)>;
+/// Asks a person. Runs on a thread of its own and may block; when the flag becomes true the
+/// question is moot, and it must return soon, with any answer.
+using question_asker =
+    std::function<review_answer(const review_request&, const std::atomic<bool>& withdrawn)>;
 
 struct host_terms {
   judgement_terms judgement;

@@ -21,6 +21,7 @@ void orchestrator::on_exit() {
     caller_.deliver(std::make_shared<const call_report>(std::move(report)));
   }
   partners_ = {};
+  caller_ = {}; // it refers to this actor
 }
 
 orchestrator::behavior_type orchestrator::make_behavior() {

@@ -6,6 +6,9 @@
 
 #include <caf/typed_event_based_actor.hpp>
 
+#include <atomic>
+#include <map>
+#include <memory>
 #include <string>
 
 namespace gatehouse::actors {
@@ -27,11 +30,15 @@ public:
   /// `workers` outlives the actor.
   asking_reviewer(caf::actor_config& config, question_asker ask, reactor::worker_pool* workers);
   behavior_type make_behavior() override;
-  void on_exit() override { ask_ = nullptr; }
+  void on_exit() override;
   const char* name() const override { return "gatehouse.asking-reviewer"; }
 
 private:
+  void withdraw(const std::string& review_id);
+
   question_asker ask_;
+  /// By review id: set when the question is moot.
+  std::map<std::string, std::shared_ptr<std::atomic<bool>>> open_;
   reactor::worker_pool* workers_;
 };
 

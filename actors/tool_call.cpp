@@ -1,7 +1,5 @@
 #include "actors/tool_call.hpp"
 
-#include "policy/requirement.hpp"
-#include "policy/shell/segments.hpp"
 #include "protocol/denial_message.hpp"
 
 #include <caf/actor_system.hpp>
@@ -21,22 +19,6 @@ call_report stopped(const std::string& call_id) {
 
 } // namespace
 
-exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
-  policy::exec_request request;
-  request.argv = plan.what.argv;
-  request.approval = plan.approval;
-  request.profile = plan.profile;
-  request.sandbox_permissions = plan.what.sandbox_permissions;
-  request.permissions_preapproved = plan.permissions_preapproved;
-  request.prefix_rule = plan.what.prefix_rule;
-  const auto analysis = policy::analyze_command(request.argv);
-  auto search = terms.search;
-  search.cwd = plan.what.cwd;
-  const auto facts =
-      sandbox::look_up_programs(policy::program_words(request.argv, analysis), search);
-  return policy::evaluate(request, analysis, *terms.rules, facts);
-}
-
 tool_call::tool_call(caf::actor_config& config, judgement_terms terms,
                      orchestrator_partners partners, item_actor items)
     : tool_call_actor::base{config}, terms_{std::move(terms)}, partners_{std::move(partners)},
@@ -50,6 +32,7 @@ void tool_call::on_exit() {
   partners_ = {};
   items_ = nullptr;
   orchestrator_ = nullptr;
+  caller_ = {}; // it refers to this actor
 }
 
 tool_call::behavior_type tool_call::make_behavior() {

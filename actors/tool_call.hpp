@@ -1,22 +1,9 @@
 #pragma once
 
+#include "actors/judge.hpp"
 #include "actors/orchestrator.hpp"
-#include "policy/rules/rule_set.hpp"
-#include "sandbox/program_lookup.hpp"
-
-#include <memory>
 
 namespace gatehouse::actors {
-
-/// What a call is judged by.
-struct judgement_terms {
-  std::shared_ptr<const policy::rule_set> rules; ///< never null
-  sandbox::program_search search;                ///< `cwd` is taken from the call
-};
-
-/// Exec policy's answer to a plan (§17): the one place where command, rules, facts and approval
-/// policy meet. Looks at the host's programs; runs nothing.
-exec_evaluation judge(const call_plan& plan, const judgement_terms& terms);
 
 /// Judges one call, hands it to an orchestrator of its own, and reports its start and its end to
 /// `items` (may be unset) whatever becomes of it (§D11).

@@ -1,13 +1,10 @@
 #include "cli/explainer.hpp"
 
-#include "actors/call_flow.hpp"
-#include "config/profile_resolver.hpp"
+#include "actors/judge.hpp"
+#include "cli/plan_call.hpp"
 #include "config/settings_file.hpp"
 #include "config/user_shell.hpp"
-#include "policy/overlay.hpp"
-#include "policy/requirement.hpp"
 #include "protocol/shell_argv.hpp"
-#include "sandbox/choose_backend.hpp"
 
 #include <cstdlib>
 
@@ -23,26 +20,19 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-/// The tool handler refuses before any rule is asked (§5, §14, §D19).
-void refuse(exec_requirement& requirement, std::string reason) {
-  requirement = {};
-  requirement.kind = requirement_kind::forbidden;
-  requirement.reason = std::move(reason);
-  requirement.refused_by = refused_by::handler;
-}
-
 } // namespace
 
-explainer::explainer(start_point start, std::shared_ptr<const policy::rule_set> rules)
-    : start_{std::move(start)}, shell_{config::user_shell()}, path_{variable("PATH")},
-      warnings_{start_.loaded.warnings} {
+explainer::explainer(start_point start, config::rule_load_options options,
+                     std::shared_ptr<const policy::rule_set> rules)
+    : start_{std::move(start)}, options_{std::move(options)}, shell_{config::user_shell()},
+      path_{variable("PATH")}, warnings_{start_.loaded.warnings} {
   configured_ = std::make_shared<const basis>(basis{start_.loaded.settings, std::move(rules)});
 }
 
-result<explainer> explainer::make(start_point start, const config::rule_load_options& options) {
+result<explainer> explainer::make(start_point start, config::rule_load_options options) {
   auto rules = config::load_rules(start.where, start.loaded, options);
   if (!rules) return rules.error();
-  explainer made{std::move(start), std::move(rules->rules)};
+  explainer made{std::move(start), std::move(options), std::move(rules->rules)};
   for (auto& warning : rules->warnings)
     made.warnings_.push_back(std::move(warning));
   return made;
@@ -50,6 +40,26 @@ result<explainer> explainer::make(start_point start, const config::rule_load_opt
 
 std::vector<std::string> explainer::take_warnings() {
   return std::exchange(warnings_, {});
+}
+
+result<std::shared_ptr<const policy::rule_set>>
+explainer::read_rules(const std::optional<std::string>& text,
+                      const config::effective_settings& settings) {
+  if (!text) {
+    auto as_configured = start_.loaded;
+    as_configured.settings = settings;
+    auto loaded = config::load_rules(start_.where, as_configured, options_);
+    if (!loaded) return loaded.error();
+    return std::move(loaded->rules);
+  }
+  policy::rule_file_options how;
+  how.default_sandbox = settings.default_rule_sandbox.value;
+  how.cwd = start_.cwd;
+  std::vector<policy::rule_file> files{policy::read_rule_file(*text, "rules", how)};
+  for (const auto& problem : files.back().problems)
+    warnings_.push_back(config::describe(problem));
+  files.push_back(config::requirements_rule_file(settings.required));
+  return std::make_shared<const policy::rule_set>(std::move(files));
 }
 
 result<std::shared_ptr<const explainer::basis>>
@@ -71,24 +81,16 @@ explainer::basis_for(const explain_request& request) {
     config::apply_requirements(fresh.settings, std::move(read->required),
                                start_.loaded.project.root, where.user_home, warnings_);
   }
-  std::vector<policy::rule_file> files;
-  if (request.rules) {
-    policy::rule_file_options how;
-    how.default_sandbox = fresh.settings.default_rule_sandbox.value;
-    how.cwd = start_.cwd;
-    files.push_back(policy::read_rule_file(*request.rules, "rules", how));
-    for (const auto& problem : files.back().problems)
-      warnings_.push_back(config::describe(problem));
-  }
-  files.push_back(config::requirements_rule_file(fresh.settings.required));
-  fresh.rules = std::make_shared<const policy::rule_set>(std::move(files));
+  auto judged_by = read_rules(request.rules, fresh.settings);
+  if (!judged_by) return judged_by.error();
+  fresh.rules = std::move(*judged_by);
   if (read_before_.size() >= most_remembered_texts) read_before_.clear();
   auto shared = std::make_shared<const basis>(std::move(fresh));
   read_before_.emplace(std::move(key), shared);
   return std::shared_ptr<const basis>{std::move(shared)};
 }
 
-policy::program_facts explainer::facts_for(const std::vector<std::string>& words,
+policy::program_facts explainer::facts_for(std::span<const std::string> words,
                                            const sandbox::program_search& search) {
   auto place = search.cwd;
   for (const auto& root : search.writable_roots)
@@ -109,76 +111,42 @@ policy::program_facts explainer::facts_for(const std::vector<std::string>& words
 result<explanation> explainer::explain(const explain_request& request) {
   const auto found = basis_for(request);
   if (!found) return found.error();
-  const auto& settings = (*found)->settings;
-  const auto& where = start_.where;
-  const auto& cwd = request.cwd.empty() ? start_.cwd : request.cwd;
-
   start_point at = start_;
-  at.cwd = cwd;
-  at.loaded.settings = settings;
+  auto& settings = at.loaded.settings;
+  settings = (*found)->settings;
+  const config::origin here{config::layer::command_line, {}, 0};
+  if (!request.cwd.empty()) at.cwd = request.cwd;
+  if (request.approval)
+    settings.approval = config::constrain_approval(settings, {*request.approval, here});
   if (const auto* name = std::get_if<std::string>(&request.profile)) {
     at.given_profile.reset();
-    at.loaded.settings.default_permissions = {*name, {config::layer::command_line, {}, 0}};
+    settings.default_permissions = {*name, here};
   } else if (const auto* object = std::get_if<permission_profile>(&request.profile)) {
     at.given_profile = *object;
   }
-  auto chosen = choose_profile(at);
-  if (!chosen) return chosen.error();
-  const auto context = access_context_of(settings, where, cwd, std::move(chosen->project_roots));
 
-  actors::call_plan plan;
-  plan.approval = settings.approval.value;
-  if (request.approval)
-    plan.approval = config::constrain_approval(
-                        settings, {*request.approval, {config::layer::command_line, {}, 0}})
-                        .value;
-  plan.profile = std::move(chosen->profile);
-  plan.policy_cwd = cwd;
-  plan.workspace_roots = context.project_roots;
-  plan.backend = sandbox::platform_backend();
+  call_wish wish;
   if (const auto* text = std::get_if<std::string>(&request.command))
-    plan.what.argv = shell_argv(shell_, *text, request.login);
+    wish.argv = shell_argv(shell_, *text, request.login);
   else
-    plan.what.argv = std::get<1>(request.command);
-  plan.what.cwd = cwd;
-  plan.what.login = request.login;
-  plan.what.sandbox_permissions = request.sandbox_permissions;
-  plan.what.additional_permissions = request.additional_permissions;
-  plan.what.prefix_rule = request.prefix_rule;
+    wish.argv = std::get<1>(request.command);
+  wish.login = request.login;
+  wish.sandbox_permissions = request.sandbox_permissions;
+  wish.additional_permissions = request.additional_permissions;
+  wish.prefix_rule = request.prefix_rule;
+  auto planned = plan_call(at, std::move(wish));
+  if (!planned) return planned.error();
+  const auto& plan = planned->plan;
 
-  policy::exec_request question;
-  question.argv = plan.what.argv;
-  question.approval = plan.approval;
-  question.profile = plan.profile;
-  question.sandbox_permissions = request.sandbox_permissions;
-  question.prefix_rule = request.prefix_rule;
-  const auto analysis = policy::analyze_command(question.argv);
-  sandbox::program_search search{cwd, where.user_home, path_,
-                                 sandbox::writable_roots_of(plan.profile, context)};
-  const auto facts = facts_for(policy::program_words(question.argv, analysis), search);
   explanation answer;
-  answer.evaluation = policy::evaluate(question, analysis, *(*found)->rules, facts);
-  auto& requirement = answer.evaluation.requirement;
-
-  if (request.login && !settings.allow_login_shell.value)
-    refuse(requirement, "login shells are switched off by " +
-                            config::describe(settings.allow_login_shell.from) +
-                            "; ask again without login");
-  const auto allowed =
-      policy::validate_overlay({request.sandbox_permissions, request.additional_permissions,
-                                plan.approval, settings.additional_permissions.value, false});
-  if (!allowed) {
-    refuse(requirement, to_string(allowed.error()));
-  } else if (request.additional_permissions) {
-    auto widened = policy::apply_overlay(
-        plan.profile, policy::normalise_overlay(*request.additional_permissions), context);
-    if (widened)
-      plan.widened_profile = std::move(*widened);
-    else
-      refuse(requirement, to_string(widened.error()));
-  }
-  answer.sandbox = actors::call_flow::first_boundary(plan, requirement);
-  answer.argv = std::move(plan.what.argv);
+  const sandbox::program_search search{at.cwd, at.where.user_home, path_,
+                                       sandbox::writable_roots_of(plan.profile, planned->context)};
+  answer.evaluation =
+      actors::judge(plan, *(*found)->rules,
+                    [&](std::span<const std::string> words) { return facts_for(words, search); });
+  if (planned->handler_refusal) answer.evaluation.requirement = *planned->handler_refusal;
+  answer.sandbox = actors::call_flow::first_boundary(plan, answer.evaluation.requirement);
+  answer.argv = plan.what.argv;
   answer.approval = plan.approval;
   return answer;
 }

@@ -9,6 +9,7 @@
 #include "sandbox/program_lookup.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,8 +28,8 @@ struct explanation {
 /// read once each. Not thread-safe.
 class explainer {
 public:
-  /// `start`: see load_for(). The rules are those of all layers and of `rules.files`.
-  static result<explainer> make(start_point start, const config::rule_load_options& rules);
+  /// `start`: see load_for(). The rules are those of all layers and of `options.files`.
+  static result<explainer> make(start_point start, config::rule_load_options options);
 
   /// Errors are about the request (unknown profile, unreadable requirements, …).
   result<explanation> explain(const explain_request& request);
@@ -47,13 +48,19 @@ private:
     std::shared_ptr<const policy::rule_set> rules;
   };
 
-  explainer(start_point start, std::shared_ptr<const policy::rule_set> rules);
+  explainer(start_point start, config::rule_load_options options,
+            std::shared_ptr<const policy::rule_set> rules);
 
   result<std::shared_ptr<const basis>> basis_for(const explain_request& request);
-  policy::program_facts facts_for(const std::vector<std::string>& words,
+  policy::program_facts facts_for(std::span<const std::string> words,
                                   const sandbox::program_search& search);
 
+  /// The rules of `text` alone, or the configured ones when there is none; then requirements.
+  result<std::shared_ptr<const policy::rule_set>>
+  read_rules(const std::optional<std::string>& text, const config::effective_settings& settings);
+
   start_point start_;
+  config::rule_load_options options_;
   std::shared_ptr<const basis> configured_;
   std::unordered_map<std::string, std::shared_ptr<const basis>> read_before_;
   /// By where it was looked (cwd and writable roots), then by word.

@@ -19,6 +19,10 @@ bool write_all(int fd, std::string_view text) noexcept {
 
 } // namespace
 
+bool print_error(std::string_view text) noexcept {
+  return write_all(STDERR_FILENO, text);
+}
+
 bool print(std::string_view text) noexcept {
   return write_all(STDOUT_FILENO, text);
 }

@@ -15,6 +15,8 @@ inline constexpr int exit_wrong_usage = 2;
 
 /// Writes everything to standard output; false when it cannot (a full disk, a closed pipe).
 bool print(std::string_view text) noexcept;
+/// The same for standard error, as it is.
+bool print_error(std::string_view text) noexcept;
 /// "gatehouse: …" and a newline on standard error.
 void complain(std::string_view text);
 void complain(const error& failure);

@@ -4,6 +4,7 @@
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/plan_call.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/terminal_reviewer.hpp"
 #include "config/amendment.hpp"
 #include "config/rule_loader.hpp"
@@ -12,8 +13,8 @@
 #include "protocol/explain_json.hpp"
 #include "protocol/profile_json.hpp"
 #include "protocol/shell_argv.hpp"
-#include "protocol/shell_quote.hpp"
 #include "reactor/signals.hpp"
+#include "sandbox/command_environment.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -101,33 +102,15 @@ std::string random_id() {
   return id;
 }
 
-std::vector<std::string> own_environment() {
-  std::vector<std::string> kept;
-  for (char** entry = environ; *entry; ++entry)
-    if (!std::string_view{*entry}.starts_with("GATEHOUSE_")) kept.emplace_back(*entry);
-  return kept;
-}
-
-void say_on_stderr(std::string_view text) {
-  while (!text.empty()) {
-    const auto n = ::write(STDERR_FILENO, text.data(), text.size());
-    if (n <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
-/// What a person wants to know besides the command's own output.
-void explain_ending(const call_report& report) {
-  if (!report.message.empty()) return say_on_stderr("gatehouse: " + report.message + "\n");
-  if (report.attempts.empty()) return;
-  const auto& last = report.attempts.back();
-  if (last.ending == attempt_ending::timed_out)
-    say_on_stderr("gatehouse: the time limit ended the command after " +
-                  std::to_string(last.duration.count()) + " ms\n");
+std::vector<std::string> command_environment() {
+  std::size_t count = 0;
+  while (environ[count])
+    ++count;
+  return sandbox::inherited_environment({environ, count});
 }
 
 actors::host_terms terms_for(const start_point& start, const planned_call& planned,
-                             const config::loaded_rules& rules, bool stream) {
+                             const config::loaded_rules& rules) {
   const auto& settings = start.loaded.settings;
   actors::host_terms terms;
   terms.judgement.rules = rules.rules;
@@ -135,18 +118,11 @@ actors::host_terms terms_for(const start_point& start, const planned_call& plann
   terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
                             sandbox::writable_roots_of(planned.plan.profile, planned.context)};
   terms.shell.helper = beside_me("gatehouse-sandbox");
-  terms.shell.environment = own_environment();
+  terms.shell.environment = command_environment();
   terms.shell.context = planned.context;
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
   terms.shell.default_timeout = settings.default_timeout.value;
-  if (stream)
-    terms.shell.on_output = [](reactor::output_stream stream_of, std::string_view bytes) {
-      if (stream_of == reactor::output_stream::standard_error)
-        say_on_stderr(bytes);
-      else
-        print(bytes);
-    };
   terms.ask = terminal_asker();
   terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
                         "approval policy";
@@ -204,16 +180,23 @@ int run_command(arguments given) {
   actors::call_start call{std::move(planned->plan), std::move(planned->handler_refusal)};
   call.plan.call_id = "call-" + random_id();
   call.plan.review_nonce = random_id();
-  actors::call_host host{terms_for(*start, {call.plan, planned->context, {}}, *rules, !json)};
-  bool interrupted = false;
+  bool stop = false;
+  auto terms = terms_for(*start, {call.plan, planned->context, {}}, *rules);
+  if (!json)
+    terms.shell.on_output = [&stop](reactor::output_stream stream, std::string_view bytes) {
+      const bool written =
+          stream == reactor::output_stream::standard_error ? print_error(bytes) : print(bytes);
+      stop = stop || !written; // nobody reads any more
+    };
+  actors::call_host host{std::move(terms)};
   const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
-                                                   [&](int) { interrupted = true; });
+                                                   [&](int) { stop = true; });
   if (!signals) complain(signals.error());
-  const auto report = host.run(std::move(call), [&] { return interrupted; });
+  const auto report = host.run(std::move(call), [&] { return stop; });
   if (json) {
     if (!print(encode_call_report(report) + "\n")) return exit_failed;
   } else {
-    explain_ending(report);
+    print_error(run_summary(report));
   }
   return exit_status(report);
 }

@@ -1,31 +1,28 @@
 #include "cli/terminal_reviewer.hpp"
 
 #include "protocol/shell_quote.hpp"
-#include "protocol/utf8.hpp"
+#include "protocol/visible_text.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <optional>
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
+#include <poll.h>
 #include <termios.h>
 #include <unistd.h>
 
 namespace gatehouse::cli {
 namespace {
 
-/// Text from outside as one or more lines of ours: no control character reaches the terminal.
+/// Text from outside as one or more lines of ours: nothing in it can move the cursor, and a line of
+/// its own is set apart by `indent`.
 std::string shown(std::string_view text, std::string_view indent) {
   std::string out;
-  for (const char c : to_valid_utf8(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n')
-      out.append("\n").append(indent);
-    else if (byte < 0x20 || byte == 0x7f)
-      out += '?';
-    else
-      out += c;
+  for (const char c : visible_text(text)) {
+    out += c;
+    if (c == '\n') out += indent;
   }
   return out;
 }
@@ -40,11 +37,16 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
-/// One line without its end; nothing at the end of input.
-std::optional<std::string> read_line(int fd) {
+/// One line without its end; nothing at the end of input or when the question is withdrawn.
+std::optional<std::string> read_line(int fd, const std::atomic<bool>& withdrawn) {
   constexpr std::size_t longest = 256;
+  constexpr int between_looks_ms = 100;
   std::string line;
   for (char c = 0;;) {
+    pollfd input{fd, POLLIN, 0};
+    const int ready = ::poll(&input, 1, between_looks_ms);
+    if (withdrawn) return std::nullopt;
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     const auto n = ::read(fd, &c, 1);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return std::nullopt;
@@ -68,14 +70,18 @@ std::optional<review_decision> decision_of(const review_request& question, std::
   return std::nullopt;
 }
 
-review_answer ask_at(int terminal, const review_request& question) {
+review_answer ask_at(int terminal, const review_request& question,
+                     const std::atomic<bool>& withdrawn) {
   // What was typed before the question stood is no answer to it.
   ::tcflush(terminal, TCIFLUSH);
-  if (!write_all(terminal, question_text(question)))
+  // A command that ran before may have left a colour or a character set that hides the question.
+  constexpr std::string_view readable = "\x0f\x1b[0m";
+  const auto text = question_text(question);
+  if (!write_all(terminal, question.attempt > 1 ? std::string{readable} + text : text))
     return answer_of(question, review_decision::denied, "the terminal cannot be written to");
   for (;;) {
     write_all(terminal, "> ");
-    const auto line = read_line(terminal);
+    const auto line = read_line(terminal, withdrawn);
     if (!line) return answer_of(question, review_decision::denied, "no answer: end of input");
     if (const auto decision = decision_of(question, *line))
       return answer_of(question, *decision, "");
@@ -101,7 +107,10 @@ std::string question_text(const review_request& question) {
   text += "  [y] yes, once\n";
   if (question.session_offered) text += "  [s] yes, for this session\n";
   if (!question.proposed_amendment.empty())
-    line("[r] yes, and add the rule: always allow ", shell_join(question.proposed_amendment));
+    line(
+        "[r] yes, and from now on, without a question and by default without the sandbox, all that "
+        "begins with: ",
+        shell_join(question.proposed_amendment));
   text += "  [n] no\n  [q] no, and stop here\n";
   return text;
 }
@@ -110,7 +119,9 @@ actors::question_asker terminal_asker() {
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return {};
   const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0) return {};
-  return [terminal](const review_request& question) { return ask_at(terminal, question); };
+  return [terminal](const review_request& question, const std::atomic<bool>& withdrawn) {
+    return ask_at(terminal, question, withdrawn);
+  };
 }
 
 } // namespace gatehouse::cli

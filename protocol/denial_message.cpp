@@ -1,5 +1,7 @@
 #include "protocol/denial_message.hpp"
 
+#include "protocol/shell_quote.hpp"
+
 namespace gatehouse {
 namespace {
 
@@ -75,7 +77,8 @@ std::string policy_refusal_message(const exec_requirement& requirement) {
 
 std::string review_refusal_message(const review_request& question, const review_answer& answer) {
   return lines({
-      "Not approved, nothing was run.",
+      "Not approved, nothing was run: " + shell_join(question.what.argv),
+      question.reason.empty() ? std::string{} : sentence("It was asked because " + question.reason),
       verdict(answer),
       question.without_sandbox ? "Work inside the sandbox (sandbox_permissions use_default), or "
                                  "explain to the user what "

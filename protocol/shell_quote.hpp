@@ -7,8 +7,9 @@
 namespace gatehouse {
 
 /// `word` as a person may paste it into a POSIX shell: bare where nothing in it is special, else in
-/// single quotes. Control characters other than tab and newline are shown as `$'\xNN'`, so that a
-/// word cannot move the cursor of a terminal that shows it.
+/// single quotes. What a terminal would not show as it is (control, invisible and
+/// direction-changing characters, bytes that are no UTF-8) is written as `$'\x1b'`, `$'\u202e'`, so
+/// that a word can neither move the cursor nor look like another.
 std::string shell_quote(std::string_view word);
 
 /// The quoted words with one space between them: how a command is shown to people and to the model.

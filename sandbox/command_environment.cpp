@@ -18,7 +18,20 @@ constexpr std::string_view dropped[] = {
     "GATEHOUSE_SANDBOX_NETWORK_DISABLED",
 };
 
+bool leads_outside(std::string_view name) {
+  return std::find(std::begin(dropped), std::end(dropped), name) != std::end(dropped);
+}
+
 } // namespace
+
+std::vector<std::string> inherited_environment(std::span<const char* const> environment) {
+  std::vector<std::string> kept;
+  for (const std::string_view entry : environment) {
+    const auto name = entry.substr(0, entry.find('='));
+    if (!leads_outside(name) && !name.starts_with("GATEHOUSE_")) kept.emplace_back(entry);
+  }
+  return kept;
+}
 
 std::vector<std::string> confined_environment(std::span<const char* const> environment,
                                               network_mode network) {
@@ -26,8 +39,7 @@ std::vector<std::string> confined_environment(std::span<const char* const> envir
   kept.reserve(environment.size() + 2);
   for (const std::string_view entry : environment) {
     const auto name = entry.substr(0, entry.find('='));
-    if (std::find(std::begin(dropped), std::end(dropped), name) == std::end(dropped))
-      kept.emplace_back(entry);
+    if (!leads_outside(name)) kept.emplace_back(entry);
   }
   kept.emplace_back("GATEHOUSE_SANDBOX=linux");
   if (network != network_mode::full) kept.emplace_back("GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");

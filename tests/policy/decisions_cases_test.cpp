@@ -1,6 +1,7 @@
 #include "policy/requirement.hpp"
 #include "policy/safety.hpp"
 #include "protocol/approval_policy_json.hpp"
+#include "tests/support/exec_policy_case.hpp"
 #include "tests/support/json_lines.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -12,19 +13,8 @@ using namespace gatehouse::policy;
 
 namespace {
 
-/// A host on which every bare word is a system program, and every path leads to itself.
-program_facts ordinary_host(const std::vector<std::string>& words) {
-  program_facts facts;
-  for (const auto& word : words) {
-    const bool bare = word.find('/') == std::string::npos;
-    const auto path = bare ? "/usr/bin/" + word : word;
-    facts[word] = {path, path, false, bare || word.starts_with("/bin/")};
-  }
-  return facts;
-}
-
-exec_evaluation judge(const boost::json::object& row, std::string_view command_key,
-                      std::string_view profile_key) {
+exec_evaluation judge_row(const boost::json::object& row, std::string_view command_key,
+                          std::string_view profile_key) {
   exec_request request;
   request.argv = {"/bin/bash", "-c", std::string{row.at(command_key).as_string()}};
   const auto approval = decode_approval_policy(boost::json::serialize(row.at("approval_policy")));
@@ -39,9 +29,7 @@ exec_evaluation judge(const boost::json::object& row, std::string_view command_k
   std::vector<rule_file> files;
   if (const auto* rules = row.if_contains("rules"))
     files.push_back(read_rule_file(rules->as_string(), "case.rules", {}));
-  const auto analysis = analyze_command(request.argv);
-  return evaluate(request, analysis, rule_set{std::move(files)},
-                  ordinary_host(program_words(request.argv, analysis)));
+  return tests::judge(request, rule_set{std::move(files)});
 }
 
 bool may_be_stricter(const boost::json::object& row) {
@@ -58,7 +46,7 @@ TEST_SUITE("policy.decisions_cases") {
     int needless = 0;
     for (const auto& row : tests::load_cases("decisions.jsonl")) {
       ++rows;
-      const auto got = judge(row, "command", "profile").requirement;
+      const auto got = judge_row(row, "command", "profile").requirement;
       const std::string wanted{row.at("expected").as_string()};
       const std::string outcome = got.kind == requirement_kind::skip             ? "run"
                                   : got.kind == requirement_kind::needs_approval ? "prompt"
@@ -79,7 +67,7 @@ TEST_SUITE("policy.decisions_cases") {
 
   TEST_CASE("§34 §38 §40 §129 §D6 §D19 §D21 recorded decisions with rules hold") {
     for (const auto& row : tests::load_cases("decisions_rules.jsonl")) {
-      const auto got = judge(row, "cmd", "sandbox").requirement;
+      const auto got = judge_row(row, "cmd", "sandbox").requirement;
       CAPTURE(boost::json::serialize(row));
       CAPTURE(got.reason);
       const std::string wanted{row.at("outcome").as_string()};

@@ -221,6 +221,17 @@ TEST_SUITE("system.cli_policy_explain") {
     CHECK(answers[2].contains("error"));
   }
 
+  TEST_CASE("§43 requirements of a request leave the configured rules in force") {
+    const desk d;
+    d.base.write("home/.gatehouse/rules/mine.rules",
+                 "prefix_rule(pattern=['printf'], decision='forbidden')\n");
+    const auto request =
+        json::object{{"command", "printf x"}, {"requirements", "allow_login_shell = false"}};
+    const auto answers = lines_of(d.explain_lines(json::serialize(request) + "\n").out);
+    REQUIRE(answers.size() == 1);
+    CHECK(text_at(answers[0], "kind") == "forbidden");
+  }
+
   TEST_CASE("§5 §14 the handler refuses login shells and overlays that the settings forbid") {
     const desk d;
     d.base.write("home/.gatehouse/config.toml",

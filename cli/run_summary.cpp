@@ -1,0 +1,57 @@
+#include "cli/run_summary.hpp"
+
+#include "protocol/visible_text.hpp"
+
+#include <algorithm>
+
+namespace gatehouse::cli {
+namespace {
+
+std::string how_decided(const call_report& report) {
+  for (const auto& review : report.reviews)
+    if (review.attempt == 1 && is_approval(review.decision))
+      return "approved by " + std::string{to_string(review.reviewer)};
+  return report.evaluation.requirement.bypass_sandbox ? "allowed by rule" : "no approval needed";
+}
+
+std::string boundary(const attempt_record& attempt) {
+  if (attempt.sandbox == sandbox_backend::none) return "without a sandbox";
+  return "in the " + std::string{to_string(attempt.sandbox)} + " sandbox, network " +
+         std::string{to_string(attempt.network)};
+}
+
+std::string ending(const attempt_record& attempt) {
+  switch (attempt.ending) {
+  case attempt_ending::signalled: return "ended by signal " + std::to_string(*attempt.signal);
+  case attempt_ending::timed_out:
+    return "ended by the time-out after " + std::to_string(attempt.duration.count()) + " ms";
+  case attempt_ending::denied: return "denied by the boundary";
+  case attempt_ending::exited: return "exit " + std::to_string(*attempt.exit_code);
+  case attempt_ending::cancelled: return "cancelled";
+  case attempt_ending::not_started: return "not started";
+  }
+  return "not started";
+}
+
+/// Each line with its prefix; what a program or a file name may have put in is made visible.
+void add(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    out += "gatehouse: " + visible_text(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+} // namespace
+
+std::string run_summary(const call_report& report) {
+  std::string out;
+  for (const auto& attempt : report.attempts) {
+    const auto decided = attempt.number == 1 ? how_decided(report) : "approved again";
+    add(out, decided + "; " + boundary(attempt) + "; " + ending(attempt));
+  }
+  add(out, report.message);
+  return out;
+}
+
+} // namespace gatehouse::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gatehouse {
+
+/// True when a terminal shows `text` as what it is: valid UTF-8 without control characters (other
+/// than tab and newline) and without the characters of Unicode that are invisible or change the
+/// direction of others.
+bool shows_as_it_is(std::string_view text) noexcept;
+
+/// `text` so that what is shown cannot differ from what it is: everything that does not show as it
+/// is appears as `\x1b` or `\u202e`; tab and newline stay. Each character of `also` gets a
+/// backslash before it.
+std::string visible_text(std::string_view text, std::string_view also = {});
+
+} // namespace gatehouse

@@ -1,0 +1,120 @@
+#include "sandbox/bwrap_failure.hpp"
+#include "sandbox/command_environment.hpp"
+#include "sandbox/find_bwrap.hpp"
+#include "sandbox/outer_options.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace gatehouse;
+using namespace gatehouse::sandbox;
+
+namespace {
+
+result<outer_options> parse(std::vector<const char*> words) {
+  return parse_outer_options(words, "/from-environment");
+}
+
+} // namespace
+
+TEST_SUITE("sandbox.helper_options") {
+  TEST_CASE("§76 what is left out has its meaning") {
+    const auto read =
+        parse({"--sandbox-policy-cwd", "/w", "--permission-profile", "{}", "--", "ls", "--", "-l"});
+    REQUIRE(read);
+    CHECK(read->command_cwd == "/w");
+    CHECK(read->workspace_roots == std::vector<std::string>{"/w"});
+    CHECK(read->tmpdir == "/from-environment");
+    CHECK(read->report_fd == -1);
+    CHECK(read->command == std::vector<std::string>{"ls", "--", "-l"});
+  }
+
+  TEST_CASE("§76 whatever is not understood is refused and named") {
+    const std::vector<std::pair<std::vector<const char*>, const char*>> wrong = {
+        {{"--permission-profile", "{}", "--", "ls"}, "--sandbox-policy-cwd is missing"},
+        {{"--sandbox-policy-cwd", "/w", "--", "ls"}, "--permission-profile"},
+        {{"--sandbox-policy-cwd", "/w", "--permission-profile", "{}"}, "command is missing"},
+        {{"--sandbox-policy-cwd", "/w", "--permission-profile", "{}", "--"}, "command is missing"},
+        {{"--sandbox-policy-cwd", "w", "--permission-profile", "{}", "--", "ls"}, "absolute"},
+        {{"--workspace-root", "", "--", "ls"}, "absolute"},
+        {{"--sandbox-policy-cwd", "/w", "--sandbox-policy-cwd", "/x", "--", "ls"}, "twice"},
+        {{"--permission-profile", "{}", "--permission-profile", "{}", "--", "ls"}, "twice"},
+        {{"--report-fd", "2", "--", "ls"}, "above 2"},
+        {{"--report-fd", "9x", "--", "ls"}, "9x"},
+        {{"--report-fd"}, "needs a value"},
+        {{"--protected-name", "a/b", "--", "ls"}, "one name"},
+        {{"--use-legacy-landlock", "--", "ls"}, "--use-legacy-landlock"},
+        {{"ls"}, "'ls'"},
+    };
+    for (const auto& [words, message] : wrong) {
+      const auto read = parse(words);
+      REQUIRE_FALSE(read);
+      CHECK(read.error().code == errc::invalid_request);
+      CHECK_MESSAGE(read.error().message.find(message) != std::string::npos, read.error().message);
+    }
+  }
+
+  TEST_CASE("§76 a profile may come through a descriptor") {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    REQUIRE(write(ends[1], "{\"a\":1}", 7) == 7);
+    close(ends[1]);
+    const auto number = std::to_string(ends[0]);
+    const auto read = parse(
+        {"--sandbox-policy-cwd", "/w", "--permission-profile-fd", number.c_str(), "--", "ls"});
+    close(ends[0]);
+    REQUIRE(read);
+    CHECK(read->profile_json == "{\"a\":1}");
+  }
+
+  TEST_CASE("BR-058 variables that lead to agents outside are dropped, ours are ours to set") {
+    const std::vector<const char*> given = {"A=1", "SSH_AUTH_SOCK=/x", "DOCKER_HOST=x",
+                                            "GATEHOUSE_SANDBOX=none", "SSH_AUTH_SOCKET=kept"};
+    CHECK(confined_environment(given, network_mode::full) ==
+          std::vector<std::string>{"A=1", "SSH_AUTH_SOCKET=kept", "GATEHOUSE_SANDBOX=linux"});
+    CHECK(confined_environment(given, network_mode::isolated).back() ==
+          "GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
+  }
+
+  TEST_CASE("§75 BR-098 what bubblewrap says becomes a cause and a fix") {
+    const auto denied = explain_bwrap_failure(
+        "bwrap: No permissions to create a new namespace, likely because …\n");
+    CHECK(denied.code == errc::boundary_unavailable);
+    CHECK(denied.message.find("bwrap: No permissions") != std::string::npos);
+    CHECK(denied.remedy.find("max_user_namespaces") != std::string::npos);
+    CHECK(
+        explain_bwrap_failure("bwrap: Can't mount proc on /newroot/proc: …").remedy.find("/proc") !=
+        std::string::npos);
+    CHECK(explain_bwrap_failure("").message.find("without saying why") != std::string::npos);
+    CHECK(explain_bwrap_failure("bwrap: Can't bind mount").code == errc::boundary_failed);
+  }
+
+  TEST_CASE("§75 a bubblewrap that a command could have put there is passed over") {
+    const tests::temp_folder base;
+    base.write("bin/bwrap", "#!/bin/sh\n");
+    const std::string program = base / "bin/bwrap";
+    REQUIRE(chmod(program.c_str(), 0755) == 0);
+    const std::string path = (base / "bin") + ":bin:";
+    const auto found = find_bwrap(path, {});
+    if (found) CHECK(found->path != program);
+    // Even the system's own does not count below a writable root.
+    const std::vector<std::string> writable = {"/usr", "/bin", base.path()};
+    const auto none = find_bwrap(path, writable);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().remedy.find("apt-get install bubblewrap") != std::string::npos);
+  }
+
+  TEST_CASE("a path is below a root only at a slash") {
+    CHECK(is_at_or_below("/a/b", "/a"));
+    CHECK(is_at_or_below("/a", "/a"));
+    CHECK(is_at_or_below("/a", "/"));
+    CHECK_FALSE(is_at_or_below("/ab", "/a"));
+    CHECK_FALSE(is_at_or_below("/", "/a"));
+  }
+}

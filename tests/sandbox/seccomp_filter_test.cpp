@@ -1,0 +1,198 @@
+#include "sandbox/seccomp_filter.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+using namespace gatehouse::sandbox;
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t native = AUDIT_ARCH_X86_64;
+#else
+constexpr std::uint32_t native = AUDIT_ARCH_AARCH64;
+#endif
+
+constexpr std::uint32_t allow = SECCOMP_RET_ALLOW;
+constexpr std::uint32_t supervise = SECCOMP_RET_USER_NOTIF;
+constexpr std::uint32_t eperm = SECCOMP_RET_ERRNO | EPERM;
+constexpr std::uint32_t enosys = SECCOMP_RET_ERRNO | ENOSYS;
+
+/// What the kernel would answer: the few instructions that seccomp programs consist of.
+std::uint32_t answer_of(const std::vector<sock_filter>& program, long number,
+                        std::array<std::uint64_t, 6> arguments, std::uint32_t arch = native) {
+  seccomp_data data{};
+  data.nr = static_cast<int>(number);
+  data.arch = arch;
+  std::copy(arguments.begin(), arguments.end(), data.args);
+  std::uint32_t a = 0;
+  for (std::size_t at = 0; at < program.size(); ++at) {
+    const auto& i = program[at];
+    const auto jump = [&](bool taken) { at += taken ? i.jt : i.jf; };
+    switch (i.code) {
+    case BPF_LD | BPF_W | BPF_ABS:
+      REQUIRE(i.k + sizeof a <= sizeof data);
+      std::memcpy(&a, reinterpret_cast<const char*>(&data) + i.k, sizeof a);
+      break;
+    case BPF_ALU | BPF_AND | BPF_K: a &= i.k; break;
+    case BPF_JMP | BPF_JA: at += i.k; break;
+    case BPF_JMP | BPF_JEQ | BPF_K: jump(a == i.k); break;
+    case BPF_JMP | BPF_JGT | BPF_K: jump(a > i.k); break;
+    case BPF_JMP | BPF_JGE | BPF_K: jump(a >= i.k); break;
+    case BPF_RET | BPF_K: return i.k;
+    default: FAIL("instruction not known to this test: ", i.code);
+    }
+  }
+  FAIL("the program runs past its end");
+  return 0;
+}
+
+struct row {
+  const char* what;
+  long number;
+  std::array<std::uint64_t, 6> arguments;
+  std::uint32_t full, isolated, proxy;
+};
+
+void check(const row& r, bool guarded = false) {
+  CAPTURE(r.what);
+  CHECK(answer_of(build_filter(init::full, guarded), r.number, r.arguments) == r.full);
+  CHECK(answer_of(build_filter(init::isolated, guarded), r.number, r.arguments) == r.isolated);
+  CHECK(answer_of(build_filter(init::proxy_only, guarded), r.number, r.arguments) == r.proxy);
+}
+
+constexpr std::uint64_t high = std::uint64_t{1} << 32;
+
+} // namespace
+
+TEST_SUITE("sandbox.seccomp_filter") {
+  TEST_CASE("§81 what commands have no use for is EPERM in every mode") {
+    for (const long number : {SYS_ptrace,
+                              SYS_process_vm_readv,
+                              SYS_process_vm_writev,
+                              SYS_pidfd_getfd,
+                              SYS_kcmp,
+                              SYS_io_uring_setup,
+                              SYS_io_uring_enter,
+                              SYS_io_uring_register,
+                              SYS_add_key,
+                              SYS_request_key,
+                              SYS_keyctl,
+                              SYS_mount,
+                              SYS_umount2,
+                              SYS_pivot_root,
+                              SYS_fsopen,
+                              SYS_move_mount,
+                              SYS_open_tree,
+                              SYS_mount_setattr,
+                              SYS_setns,
+                              SYS_open_by_handle_at,
+                              SYS_userfaultfd,
+                              SYS_perf_event_open,
+                              SYS_bpf,
+                              SYS_kexec_load,
+                              SYS_init_module,
+                              SYS_swapon,
+                              SYS_reboot,
+                              SYS_acct,
+                              SYS_quotactl})
+      check({"refused", number, {}, eperm, eperm, eperm});
+    check({"clone3", SYS_clone3, {}, enosys, enosys, enosys});
+  }
+
+  TEST_CASE("ordinary work is allowed") {
+    for (const long number : {SYS_read, SYS_write, SYS_execve, SYS_futex, SYS_mmap, SYS_sendmsg,
+                              SYS_recvfrom, SYS_accept4, SYS_wait4, SYS_pidfd_open, SYS_seccomp})
+      check({"allowed", number, {}, allow, allow, allow});
+  }
+
+  TEST_CASE("a new namespace is refused among any other flags, a thread or a child is not") {
+    for (const std::uint64_t flag : {CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
+                                     CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWCGROUP}) {
+      check({"unshare", SYS_unshare, {flag | CLONE_FS}, eperm, eperm, eperm});
+      check({"clone", SYS_clone, {flag | CLONE_VM | 17}, eperm, eperm, eperm});
+    }
+    check({"time", SYS_unshare, {0x80}, eperm, eperm, eperm});
+    check({"child", SYS_clone, {17}, allow, allow, allow});
+    check({"thread", SYS_clone, {CLONE_VM | CLONE_THREAD}, allow, allow, allow});
+    check({"unshare", SYS_unshare, {CLONE_FILES}, allow, allow, allow});
+  }
+
+  TEST_CASE("BR-049 typing into a terminal is refused whatever stands in the high half") {
+    for (const std::uint64_t request : {std::uint64_t{TIOCSTI}, std::uint64_t{TIOCLINUX}})
+      for (const std::uint64_t extra : {std::uint64_t{0}, high, high << 20})
+        check({"ioctl", SYS_ioctl, {0, request | extra}, eperm, eperm, eperm});
+    check({"size", SYS_ioctl, {0, TIOCGWINSZ}, allow, allow, allow});
+  }
+
+  TEST_CASE("BR-057 families are a list of what is allowed") {
+    check({"inet", SYS_socket, {AF_INET, SOCK_STREAM}, allow, supervise, allow});
+    check({"inet6", SYS_socket, {AF_INET6, SOCK_DGRAM}, allow, supervise, allow});
+    check({"route", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}, allow, supervise, supervise});
+    check({"audit", SYS_socket, {AF_NETLINK, SOCK_RAW, 9}, eperm, supervise, supervise});
+    for (const std::uint64_t family :
+         {std::uint64_t{0}, std::uint64_t{AF_PACKET}, std::uint64_t{AF_ALG},
+          std::uint64_t{AF_VSOCK}, std::uint64_t{AF_BLUETOOTH}, std::uint64_t{AF_XDP},
+          std::uint64_t{AF_KEY}, std::uint64_t{63}, std::uint64_t{64}, AF_INET | high})
+      check({"other", SYS_socket, {family, SOCK_RAW}, eperm, supervise, supervise});
+  }
+
+  TEST_CASE("BR-055 unix sockets are streams, also in pairs") {
+    for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{SOCK_CLOEXEC},
+                                      std::uint64_t{SOCK_CLOEXEC | SOCK_NONBLOCK}})
+      for (const long number : {SYS_socket, SYS_socketpair}) {
+        check({"stream", number, {AF_UNIX, SOCK_STREAM | flags}, allow, allow, allow});
+        check({"datagram", number, {AF_UNIX, SOCK_DGRAM | flags}, eperm, eperm, eperm});
+        check({"seqpacket", number, {AF_UNIX, SOCK_SEQPACKET | flags}, eperm, eperm, eperm});
+      }
+    check({"pair", SYS_socketpair, {AF_INET, SOCK_STREAM}, eperm, eperm, eperm});
+    check({"tipc", SYS_socketpair, {AF_TIPC, SOCK_STREAM}, eperm, eperm, eperm});
+  }
+
+  TEST_CASE("§82 where a socket leads is for the supervisor to say") {
+    for (const long number : {SYS_connect, SYS_bind, SYS_listen})
+      check({"socket", number, {3}, supervise, supervise, supervise});
+  }
+
+  TEST_CASE("§63 only calls that can make a name are supervised, and only with guards") {
+    for (const long number :
+         {SYS_mkdirat, SYS_mknodat, SYS_symlinkat, SYS_linkat, SYS_renameat2, SYS_unlinkat}) {
+      check({"plain", number, {}, allow, allow, allow});
+      check({"guarded", number, {}, supervise, supervise, supervise}, true);
+    }
+    check({"create", SYS_openat, {0, 0, O_CREAT | O_WRONLY}, supervise, supervise, supervise},
+          true);
+    check({"read", SYS_openat, {0, 0, O_RDONLY | O_CLOEXEC}, allow, allow, allow}, true);
+    check({"create", SYS_openat, {0, 0, O_CREAT}, allow, allow, allow});
+    check({"openat2", SYS_openat2, {}, enosys, enosys, enosys}, true);
+  }
+
+  TEST_CASE("a foreign architecture is killed, x32 as well") {
+    const auto filter = build_filter(init::full, false);
+    CHECK(answer_of(filter, 20, {}, AUDIT_ARCH_I386) == SECCOMP_RET_KILL_PROCESS);
+    CHECK(answer_of(filter, 20, {}, AUDIT_ARCH_ARM) == SECCOMP_RET_KILL_PROCESS);
+#if defined(__x86_64__)
+    CHECK(answer_of(filter, 0x40000000 | SYS_getpid, {}) == SECCOMP_RET_KILL_PROCESS);
+#endif
+  }
+
+  TEST_CASE("the description lists what the program does") {
+    for (const auto& rule : describe_filter(init::isolated, true))
+      CHECK_FALSE(rule.condition.empty());
+    CHECK(describe_filter(init::isolated, true).size() >
+          describe_filter(init::isolated, false).size());
+  }
+}
