@@ -132,6 +132,10 @@ class Run(unittest.TestCase):
 
     # The document.
 
+    def test_a_program_that_only_talks_of_denials_failed_normally(self):
+        doc, _ = self.document("--", "sh", "-c", "echo sandbox: permission denied >&2; exit 1")
+        self.assertNotIn("denied", doc["attempts"][0])
+
     def test_the_document_holds_decision_attempt_and_output(self):
         doc, status = self.document("--", "sh", "-c", "echo out; echo err >&2")
         self.assertEqual(status, 0)
@@ -293,6 +297,7 @@ class Run(unittest.TestCase):
             if left == b"":
                 break
         self.assertEqual(left, b"")
+        self.assertEqual(os.listdir(self.ws), [])
 
     def test_a_reader_that_goes_away_ends_the_command(self):
         process = subprocess.Popen(self.argv("--timeout-ms", "60000", "--", "yes"), env=self.env,
