@@ -101,6 +101,10 @@ std::optional<std::vector<std::string>> without_git_globals(words argv) {
 std::optional<std::string> find_git_danger(words argv) {
   const auto command = find_subcommand(argv);
   if (!command) return std::nullopt;
+  // `-c alias.x='!program' x`: the subcommand is whatever the option says.
+  for (std::string_view global : command->globals)
+    if (to_lower_ascii(global.substr(0, 6)) == "alias.")
+      return "a git alias made on the spot hides what runs";
   const auto name = command->name;
   const auto options = before_double_dash(command->args);
   const bool dry_run = any_abbreviates(options, "dry-run") || any_has_short(options, 'n');

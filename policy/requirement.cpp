@@ -36,13 +36,12 @@ std::string handler_refusal(const exec_request& request) {
   if (request.approval.mode == approval_mode::on_request ||
       wanted == sandbox_permissions::use_default)
     return {};
-  std::string what = wanted == sandbox_permissions::require_escalated
-                         ? "escalation disabled by policy: "
-                         : "additional permissions disabled by policy: ";
-  return what + "approval policy `" + std::string{name_of(request.approval.mode)} + "` refuses " +
-         std::string{to_string(wanted)} +
-         " unless it is granted beforehand; run the command inside the sandbox, or ask the user to "
-         "change the approval policy";
+  const bool escalates = wanted == sandbox_permissions::require_escalated;
+  return (escalates ? "escalation" : "additional permissions") +
+         (" disabled by policy: approval policy `" + std::string{name_of(request.approval.mode)}) +
+         (escalates ? "` lets no call ask to leave the sandbox"
+                    : "` takes only permissions that were granted before the call") +
+         "; run the command inside the sandbox, or ask the user to change the approval policy";
 }
 
 /// The rule causes with the longest matched prefix; the last of equals (§38, §39).
