@@ -5,7 +5,8 @@
 
 namespace gatehouse::actors {
 
-exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
+exec_evaluation judge(const call_plan& plan, const policy::rule_set& rules,
+                      const fact_source& facts) {
   policy::exec_request request;
   request.argv = plan.what.argv;
   request.approval = plan.approval;
@@ -14,11 +15,16 @@ exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
   request.permissions_preapproved = plan.permissions_preapproved;
   request.prefix_rule = plan.what.prefix_rule;
   const auto analysis = policy::analyze_command(request.argv);
+  return policy::evaluate(request, analysis, rules,
+                          facts(policy::program_words(request.argv, analysis)));
+}
+
+exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
   auto search = terms.search;
   search.cwd = plan.what.cwd;
-  const auto facts =
-      sandbox::look_up_programs(policy::program_words(request.argv, analysis), search);
-  return policy::evaluate(request, analysis, *terms.rules, facts);
+  return judge(plan, *terms.rules, [&](std::span<const std::string> words) {
+    return sandbox::look_up_programs(words, search);
+  });
 }
 
 } // namespace gatehouse::actors

@@ -4,7 +4,10 @@
 #include "policy/rules/rule_set.hpp"
 #include "sandbox/program_lookup.hpp"
 
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 
 namespace gatehouse::actors {
 
@@ -17,5 +20,12 @@ struct judgement_terms {
 /// Exec policy's answer to a plan (§17): the one place where command, rules, facts and approval
 /// policy meet. Looks at the host's programs; runs nothing.
 exec_evaluation judge(const call_plan& plan, const judgement_terms& terms);
+
+/// Where the facts of program words come from.
+using fact_source = std::function<policy::program_facts(std::span<const std::string> words)>;
+
+/// The same with facts that the caller looks up, or remembers.
+exec_evaluation judge(const call_plan& plan, const policy::rule_set& rules,
+                      const fact_source& facts);
 
 } // namespace gatehouse::actors

@@ -1,13 +1,10 @@
 #include "cli/explainer.hpp"
 
-#include "actors/call_flow.hpp"
-#include "config/profile_resolver.hpp"
+#include "actors/judge.hpp"
+#include "cli/plan_call.hpp"
 #include "config/settings_file.hpp"
 #include "config/user_shell.hpp"
-#include "policy/overlay.hpp"
-#include "policy/requirement.hpp"
 #include "protocol/shell_argv.hpp"
-#include "sandbox/choose_backend.hpp"
 
 #include <cstdlib>
 
@@ -21,14 +18,6 @@ constexpr std::size_t most_remembered_words = 4096;
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
-}
-
-/// The tool handler refuses before any rule is asked (§5, §14, §D19).
-void refuse(exec_requirement& requirement, std::string reason) {
-  requirement = {};
-  requirement.kind = requirement_kind::forbidden;
-  requirement.reason = std::move(reason);
-  requirement.refused_by = refused_by::handler;
 }
 
 } // namespace
@@ -101,7 +90,7 @@ explainer::basis_for(const explain_request& request) {
   return std::shared_ptr<const basis>{std::move(shared)};
 }
 
-policy::program_facts explainer::facts_for(const std::vector<std::string>& words,
+policy::program_facts explainer::facts_for(std::span<const std::string> words,
                                            const sandbox::program_search& search) {
   auto place = search.cwd;
   for (const auto& root : search.writable_roots)
@@ -122,76 +111,42 @@ policy::program_facts explainer::facts_for(const std::vector<std::string>& words
 result<explanation> explainer::explain(const explain_request& request) {
   const auto found = basis_for(request);
   if (!found) return found.error();
-  const auto& settings = (*found)->settings;
-  const auto& where = start_.where;
-  const auto& cwd = request.cwd.empty() ? start_.cwd : request.cwd;
-
   start_point at = start_;
-  at.cwd = cwd;
-  at.loaded.settings = settings;
+  auto& settings = at.loaded.settings;
+  settings = (*found)->settings;
+  const config::origin here{config::layer::command_line, {}, 0};
+  if (!request.cwd.empty()) at.cwd = request.cwd;
+  if (request.approval)
+    settings.approval = config::constrain_approval(settings, {*request.approval, here});
   if (const auto* name = std::get_if<std::string>(&request.profile)) {
     at.given_profile.reset();
-    at.loaded.settings.default_permissions = {*name, {config::layer::command_line, {}, 0}};
+    settings.default_permissions = {*name, here};
   } else if (const auto* object = std::get_if<permission_profile>(&request.profile)) {
     at.given_profile = *object;
   }
-  auto chosen = choose_profile(at);
-  if (!chosen) return chosen.error();
-  const auto context = access_context_of(settings, where, cwd, std::move(chosen->project_roots));
 
-  actors::call_plan plan;
-  plan.approval = settings.approval.value;
-  if (request.approval)
-    plan.approval = config::constrain_approval(
-                        settings, {*request.approval, {config::layer::command_line, {}, 0}})
-                        .value;
-  plan.profile = std::move(chosen->profile);
-  plan.policy_cwd = cwd;
-  plan.workspace_roots = context.project_roots;
-  plan.backend = sandbox::platform_backend();
+  call_wish wish;
   if (const auto* text = std::get_if<std::string>(&request.command))
-    plan.what.argv = shell_argv(shell_, *text, request.login);
+    wish.argv = shell_argv(shell_, *text, request.login);
   else
-    plan.what.argv = std::get<1>(request.command);
-  plan.what.cwd = cwd;
-  plan.what.login = request.login;
-  plan.what.sandbox_permissions = request.sandbox_permissions;
-  plan.what.additional_permissions = request.additional_permissions;
-  plan.what.prefix_rule = request.prefix_rule;
+    wish.argv = std::get<1>(request.command);
+  wish.login = request.login;
+  wish.sandbox_permissions = request.sandbox_permissions;
+  wish.additional_permissions = request.additional_permissions;
+  wish.prefix_rule = request.prefix_rule;
+  auto planned = plan_call(at, std::move(wish));
+  if (!planned) return planned.error();
+  const auto& plan = planned->plan;
 
-  policy::exec_request question;
-  question.argv = plan.what.argv;
-  question.approval = plan.approval;
-  question.profile = plan.profile;
-  question.sandbox_permissions = request.sandbox_permissions;
-  question.prefix_rule = request.prefix_rule;
-  const auto analysis = policy::analyze_command(question.argv);
-  sandbox::program_search search{cwd, where.user_home, path_,
-                                 sandbox::writable_roots_of(plan.profile, context)};
-  const auto facts = facts_for(policy::program_words(question.argv, analysis), search);
   explanation answer;
-  answer.evaluation = policy::evaluate(question, analysis, *(*found)->rules, facts);
-  auto& requirement = answer.evaluation.requirement;
-
-  if (request.login && !settings.allow_login_shell.value)
-    refuse(requirement, "login shells are switched off by " +
-                            config::describe(settings.allow_login_shell.from) +
-                            "; ask again without login");
-  const auto allowed =
-      policy::validate_overlay({request.sandbox_permissions, request.additional_permissions,
-                                plan.approval, settings.additional_permissions.value, false});
-  if (!allowed) {
-    refuse(requirement, to_string(allowed.error()));
-  } else if (request.additional_permissions) {
-    auto widened = policy::apply_overlay(
-        plan.profile, policy::normalise_overlay(*request.additional_permissions), context);
-    if (widened)
-      plan.widened_profile = std::move(*widened);
-    else
-      refuse(requirement, to_string(widened.error()));
-  }
-  answer.sandbox = actors::call_flow::first_boundary(plan, requirement);
-  answer.argv = std::move(plan.what.argv);
+  const sandbox::program_search search{at.cwd, at.where.user_home, path_,
+                                       sandbox::writable_roots_of(plan.profile, planned->context)};
+  answer.evaluation =
+      actors::judge(plan, *(*found)->rules,
+                    [&](std::span<const std::string> words) { return facts_for(words, search); });
+  if (planned->handler_refusal) answer.evaluation.requirement = *planned->handler_refusal;
+  answer.sandbox = actors::call_flow::first_boundary(plan, answer.evaluation.requirement);
+  answer.argv = plan.what.argv;
   answer.approval = plan.approval;
   return answer;
 }

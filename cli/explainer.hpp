@@ -9,6 +9,7 @@
 #include "sandbox/program_lookup.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,7 +52,7 @@ private:
             std::shared_ptr<const policy::rule_set> rules);
 
   result<std::shared_ptr<const basis>> basis_for(const explain_request& request);
-  policy::program_facts facts_for(const std::vector<std::string>& words,
+  policy::program_facts facts_for(std::span<const std::string> words,
                                   const sandbox::program_search& search);
 
   /// The rules of `text` alone, or the configured ones when there is none; then requirements.

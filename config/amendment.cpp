@@ -1,6 +1,7 @@
 #include "config/amendment.hpp"
 
 #include "config/text_file.hpp"
+#include "policy/amendment.hpp"
 #include "protocol/json_quote.hpp"
 #include "protocol/utf8.hpp"
 
@@ -104,7 +105,8 @@ result<std::string> prefix_rule_line(const std::vector<std::string>& prefix) {
                    "Approve it once instead."};
     tokens += (tokens.empty() ? "" : ", ") + json_quote(token);
   }
-  return "prefix_rule(pattern=[" + tokens + "], decision=\"allow\")";
+  const auto exact = policy::needs_exact_rule(prefix) ? ", exact=True" : "";
+  return "prefix_rule(pattern=[" + tokens + "], decision=\"allow\"" + exact + ")";
 }
 
 result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::string_view line) {

@@ -11,8 +11,9 @@ namespace gatehouse::config {
 
 enum class amendment_outcome : std::uint8_t { added, already_there };
 
-/// `prefix_rule(pattern=["a", "b"], decision="allow")`: the line an approved amendment becomes, or
-/// an error when a token cannot stand in a rule file (empty prefix, NUL, invalid UTF-8).
+/// `prefix_rule(pattern=["a", "b"], decision="allow")`: the line an approved amendment becomes,
+/// with `exact=True` where further words would widen it, or an error when a token cannot stand in a
+/// rule file (empty prefix, NUL, invalid UTF-8).
 result<std::string> prefix_rule_line(const std::vector<std::string>& prefix);
 
 /// Appends one line to `<gatehouse_home>/rules/default.rules` (§42). Processes that do this at the

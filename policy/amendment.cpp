@@ -57,11 +57,16 @@ bool runs_anything(std::string_view family) {
        "ftp", "aria2c", "npx", "bunx", "pnpx", "uvx", "pipx", "mosh"});
 }
 
+/// Each further word is one more thing that they overwrite, destroy or open up.
+bool changes_every_operand(std::string_view family) {
+  return is_one_of(family, {"rm", "rmdir", "unlink", "mv", "cp", "ln", "tee", "install", "truncate",
+                            "chmod", "chown", "chgrp", "kill", "pkill", "killall"});
+}
+
 /// They act on whatever the later words name: harmless only for words that are already there.
 bool acts_on_operands(std::string_view family) {
-  return is_one_of(family, {"rm",      "rmdir",    "unlink", "mv",    "cp",       "ln",   "tee",
-                            "install", "truncate", "chmod",  "chown", "chgrp",    "kill", "pkill",
-                            "killall", "touch",    "mkdir",  "patch", "xdg-open", "open"});
+  return changes_every_operand(family) ||
+         is_one_of(family, {"touch", "mkdir", "patch", "xdg-open", "open"});
 }
 
 /// `python3 -m MODULE` pins a module, except these, which run what later words name.
@@ -178,7 +183,7 @@ bool is_banned_prefix(words prefix) {
 }
 
 bool needs_exact_rule(words prefix) {
-  return !prefix.empty() && acts_on_operands(family_of(prefix[0]));
+  return !prefix.empty() && changes_every_operand(family_of(prefix[0]));
 }
 
 bool is_presentable_prefix(words argv) {

@@ -95,8 +95,10 @@ int hidden_words(const command_segment& segment) {
   return std::max(0, segment.unknown_words - static_cast<int>(patterns));
 }
 
-bool is_downloader(std::string_view program) {
-  return is_one_of(program, {"curl", "wget", "wget2", "fetch", "aria2c", "http", "https", "xh"});
+/// Programs whose output no reader of the command can know.
+bool hides_text(std::string_view program) {
+  return is_one_of(program, {"curl", "wget", "wget2", "fetch", "aria2c", "http", "https", "xh",
+                             "base64", "base32", "xxd", "openssl", "uudecode", "nc", "ncat"});
 }
 
 bool interprets_text(std::string_view program) {
@@ -123,14 +125,14 @@ bool text_is_unknown(const command_segment& segment) {
   return true;
 }
 
-reason find_downloaded_program(const command_analysis& analysis) {
+reason find_hidden_program(const command_analysis& analysis) {
   const auto& segments = analysis.segments;
-  const bool downloads = std::ranges::any_of(
-      segments, [](const auto& s) { return is_downloader(program_name(s.argv[0])); });
-  if (!downloads) return std::nullopt;
+  const bool hidden = std::ranges::any_of(
+      segments, [](const auto& s) { return hides_text(program_name(s.argv[0])); });
+  if (!hidden) return std::nullopt;
   for (const auto& segment : segments)
     if (interprets_text(program_name(segment.argv[0])) && text_is_unknown(segment))
-      return "it runs downloaded text as a program";
+      return "it runs downloaded or encoded text as a program";
   return std::nullopt;
 }
 
@@ -178,7 +180,7 @@ std::optional<danger> find_danger(const command_segment& segment) {
 
 std::optional<danger> find_combined_danger(const command_analysis& analysis) {
   if (analysis.too_deep) return other("too deeply nested");
-  if (auto why = find_downloaded_program(analysis)) return other(*std::move(why));
+  if (auto why = find_hidden_program(analysis)) return other(*std::move(why));
   if (is_fork_bomb(analysis.script)) return other("a fork bomb starts processes without end");
   return std::nullopt;
 }

@@ -61,7 +61,11 @@ std::optional<std::string> find_mode_danger(words argv) {
     if (recursive && opens_to_everybody(paths.front()))
       return "it lets everybody write to a whole tree";
   }
-  if (recursive && any_broad(paths)) return "it changes everything below a broad folder";
+  const auto outside = [](std::string_view path) {
+    return is_broad_path(path) && (path.starts_with('/') || path.starts_with('~'));
+  };
+  if (recursive && std::ranges::any_of(paths, outside))
+    return "it changes everything below a broad folder";
   return std::nullopt;
 }
 

@@ -101,6 +101,10 @@ std::optional<std::vector<std::string>> without_git_globals(words argv) {
 std::optional<std::string> find_git_danger(words argv) {
   const auto command = find_subcommand(argv);
   if (!command) return std::nullopt;
+  // `-c alias.x='!program' x`: the subcommand is whatever the option says.
+  for (std::string_view global : command->globals)
+    if (to_lower_ascii(global.substr(0, 6)) == "alias.")
+      return "a git alias made on the spot hides what runs";
   const auto name = command->name;
   const auto options = before_double_dash(command->args);
   const bool dry_run = any_abbreviates(options, "dry-run") || any_has_short(options, 'n');
@@ -114,7 +118,9 @@ std::optional<std::string> find_git_danger(words argv) {
     return "this checkout throws uncommitted changes away";
   if (name == "switch" && (forced || any_abbreviates(options, "discard-changes")))
     return "this switch throws uncommitted changes away";
-  if (name == "restore" && discards_everything(command->args))
+  const bool index_only = (any_abbreviates(options, "staged") || any_has_short(options, 'S')) &&
+                          !any_abbreviates(options, "worktree") && !any_has_short(options, 'W');
+  if (name == "restore" && !index_only && discards_everything(command->args))
     return "this restore throws uncommitted changes away";
   if (name == "rm" && forced && !dry_run) return "git rm -f deletes files with uncommitted changes";
   if (name == "stash" && !command->args.empty() && is_one_of(command->args[0], {"clear", "drop"}))

@@ -36,13 +36,12 @@ std::string handler_refusal(const exec_request& request) {
   if (request.approval.mode == approval_mode::on_request ||
       wanted == sandbox_permissions::use_default)
     return {};
-  std::string what = wanted == sandbox_permissions::require_escalated
-                         ? "escalation disabled by policy: "
-                         : "additional permissions disabled by policy: ";
-  return what + "approval policy `" + std::string{name_of(request.approval.mode)} + "` refuses " +
-         std::string{to_string(wanted)} +
-         " unless it is granted beforehand; run the command inside the sandbox, or ask the user to "
-         "change the approval policy";
+  const bool escalates = wanted == sandbox_permissions::require_escalated;
+  return (escalates ? "escalation" : "additional permissions") +
+         (" disabled by policy: approval policy `" + std::string{name_of(request.approval.mode)}) +
+         (escalates ? "` lets no call ask to leave the sandbox"
+                    : "` takes only permissions that were granted before the call") +
+         "; run the command inside the sandbox, or ask the user to change the approval policy";
 }
 
 /// The rule causes with the longest matched prefix; the last of equals (§38, §39).
@@ -139,6 +138,14 @@ std::optional<command_segment> shell_itself(const exec_request& request,
   return listed ? std::nullopt : std::optional{std::move(shell)};
 }
 
+/// The commands of a plain script stand in segments of one origin, PowerShell's in its own (§20).
+segment_origin settling_origin(const command_analysis& analysis) {
+  const bool powershell = std::ranges::none_of(analysis.segments, [](const auto& segment) {
+    return segment.origin == segment_origin::plain;
+  });
+  return analysis.plain && powershell ? segment_origin::powershell : segment_origin::plain;
+}
+
 class evaluation {
 public:
   evaluation(const exec_request& request, const command_analysis& analysis, const rule_set& rules,
@@ -151,8 +158,9 @@ public:
     context_.asks_override = managed && request.approval.mode == approval_mode::on_request &&
                              new_request(request) != sandbox_permissions::use_default;
     context_.plain = analysis.plain;
-    context_.trusted_shell =
-        analysis.script.empty() || is_trusted_program(request.argv.front(), facts);
+    settling_ = settling_origin(analysis);
+    const bool reads_script = !analysis.script.empty() || settling_ == segment_origin::powershell;
+    context_.trusted_shell = !reads_script || is_trusted_program(request.argv.front(), facts);
     context_.unreadable_file = rules.has_unreadable_file();
   }
 
@@ -176,12 +184,8 @@ private:
       auto judgement = judge_segment(*shell, false, context_, rules_, facts_);
       if (judgement.shown.judge == segment_judge::rule) judgements_.push_back(std::move(judgement));
     }
-    const bool has_plain = std::ranges::any_of(analysis_.segments, [](const auto& segment) {
-      return segment.origin == segment_origin::plain;
-    });
-    const auto settling = has_plain ? segment_origin::plain : segment_origin::powershell;
     for (const auto& segment : analysis_.segments)
-      judgements_.push_back(judge_segment(segment, analysis_.plain && segment.origin == settling,
+      judgements_.push_back(judge_segment(segment, analysis_.plain && segment.origin == settling_,
                                           context_, rules_, facts_));
     for (const auto& judgement : judgements_)
       causes_.insert(causes_.end(), judgement.causes.begin(), judgement.causes.end());
@@ -240,6 +244,7 @@ private:
   const rule_set& rules_;
   const program_facts& facts_;
   judge_context context_;
+  segment_origin settling_ = segment_origin::plain; ///< which segments an allow may settle
   std::vector<segment_judgement> judgements_;
   std::vector<cause> causes_;
   std::size_t segment_causes_ = 0; ///< the first so many causes come from segments

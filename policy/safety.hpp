@@ -31,7 +31,8 @@ struct danger {
 std::optional<danger> find_danger(const command_segment& segment);
 
 /// Judges a whole command: "too deeply nested" (§D20), else the first dangerous segment, else what
-/// only shows when the segments are seen together (downloaded text run as a program, fork bombs).
+/// only shows when the segments are seen together (downloaded or encoded text run as a program,
+/// fork bombs).
 std::optional<danger> find_danger(const command_analysis& analysis);
 
 /// The last part of the above alone: dangers that belong to no single segment.

@@ -112,13 +112,6 @@ bool is_encoded_command(std::string_view lowered) {
 
 } // namespace
 
-std::string to_lower_ascii(std::string_view text) {
-  std::string lowered{text};
-  for (char& c : lowered)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lowered;
-}
-
 std::string windows_name(std::string_view word) {
   const auto slash = word.find_last_of("/\\");
   if (slash != std::string_view::npos)

@@ -7,9 +7,6 @@
 
 namespace gatehouse::policy {
 
-/// ASCII letters in lower case; Windows names compare without case.
-std::string to_lower_ascii(std::string_view text);
-
 /// The last component of a program word, lower case, without drive and `.exe .cmd .bat .com`.
 std::string windows_name(std::string_view word);
 

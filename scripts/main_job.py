@@ -5,7 +5,9 @@ usage: main_job.py PROGRAM
 
 Makes a project with a failing test in a scratch folder, then lets an agent's commands run against it: reading,
 testing, patching, and everything that must be asked about, denied or stopped. Questions are answered through a
-pseudo-terminal, as a person does. Prints one row a step and exits 0 only when every outcome is the expected one.
+pseudo-terminal, as a person does. What it proves of the requirements: §131 (four kinds of command), §138 and §139
+(approved is not full access, no question after any failure), §59, §145 (a denied file stays denied), §97, §99a, §204.
+Prints one row a step and exits 0 only when every outcome is the expected one.
 """
 import json
 import os

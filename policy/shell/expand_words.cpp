@@ -9,8 +9,9 @@ namespace gatehouse::policy::shell {
 namespace {
 
 constexpr std::size_t max_brace_words = 256;
+constexpr std::ptrdiff_t max_braces = 64;
 constexpr std::size_t max_brace_size = 1 << 16; // characters of all words of one expansion
-constexpr std::size_t max_word_readings = 8;
+constexpr std::size_t max_word_readings = 16;
 
 /// One character of a word, or one expansion in it.
 struct unit {
@@ -218,16 +219,15 @@ std::vector<std::vector<word>> put_together(const units& all, bool has_quotes) {
     }
     const auto choices = std::min(u.expansion->values.size(),
                                   std::max<std::size_t>(1, max_word_readings / drafts.size()));
-    std::vector<draft> next;
-    for (const auto& d : drafts) {
-      for (std::size_t k = 0; k < choices; ++k) {
-        next.push_back(d);
-        // The newest values are the likeliest.
-        substitute(next.back(), *u.expansion,
+    const auto drafted = drafts.size();
+    for (std::size_t i = 0; i < drafted; ++i) {
+      for (std::size_t k = 1; k < choices; ++k) {
+        drafts.push_back(drafts[i]);
+        substitute(drafts.back(), *u.expansion,
                    u.expansion->values[u.expansion->values.size() - 1 - k]);
       }
+      substitute(drafts[i], *u.expansion, u.expansion->values.back()); // the newest: likeliest
     }
-    drafts = std::move(next);
   }
   std::vector<std::vector<word>> readings;
   for (auto& d : drafts) {
@@ -256,10 +256,11 @@ std::vector<std::vector<word>> expand_word(const raw_word& raw) {
       w.text += piece.text;
     return {{std::move(w)}};
   }
-  bool too_many = false;
   const auto all = to_units(raw.pieces);
-  auto expanded =
-      raw.assigned.empty() ? expand_braces(all, 0, too_many, 0) : std::vector<units>{all};
+  bool too_many = std::count_if(all.begin(), all.end(),
+                                [](const unit& u) { return is_bare(u, '{'); }) > max_braces;
+  auto expanded = raw.assigned.empty() && !too_many ? expand_braces(all, 0, too_many, 0)
+                                                    : std::vector<units>{all};
   if (too_many) {
     word w;
     w.text = unknown_part;

@@ -1,6 +1,7 @@
 #include "policy/shell/plain_scan.hpp"
 
 #include "policy/shell/characters.hpp"
+#include "policy/shell/limits.hpp"
 
 #include <array>
 
@@ -47,6 +48,7 @@ public:
         must_follow = c != ';';
         take(doubled ? 2 : 1);
       } else {
+        if (command_expected && out_.commands.size() == max_segments) return std::nullopt;
         if (command_expected) out_.commands.emplace_back();
         if (!word(command_expected)) return std::nullopt;
         command_expected = must_follow = false;

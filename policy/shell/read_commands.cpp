@@ -8,10 +8,6 @@ namespace gatehouse::policy::shell {
 namespace {
 
 constexpr int max_syntax_depth = 100;
-constexpr std::size_t max_readings = 16;
-constexpr std::size_t max_words_of_a_reading = 256;
-constexpr std::size_t max_value_size = 4096;
-constexpr std::size_t shown_source = 60;
 
 constexpr std::array<std::string_view, 8> terminators = {"then", "do", "done", "elif",
                                                          "else", "fi", "esac", "}"};
@@ -20,22 +16,10 @@ bool is_terminator(std::string_view reserved) {
   return std::find(terminators.begin(), terminators.end(), reserved) != terminators.end();
 }
 
-constexpr std::array<std::string_view, 5> declarations = {"declare", "typeset", "export",
-                                                          "readonly", "local"};
-
 bool starts_compound(std::string_view reserved) {
   constexpr std::array<std::string_view, 9> words = {"{",      "if",   "while",    "until", "for",
                                                      "select", "case", "function", "[["};
   return std::find(words.begin(), words.end(), reserved) != words.end();
-}
-
-std::string shortened(std::string_view source) {
-  while (!source.empty() && (is_blank(source.back()) || source.back() == '\n'))
-    source.remove_suffix(1);
-  std::string text(source.substr(0, shown_source));
-  for (char& c : text)
-    c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  return source.size() > shown_source ? text + "…" : text;
 }
 
 } // namespace
@@ -323,11 +307,9 @@ void script_reader::for_command() {
     if (reserved_word(end) == "in") {
       at_ = end;
       for (skip_blanks(); at_word(); skip_blanks()) {
-        auto& values = variables_[name.text];
         for (const auto& reading : expand_word(read_word(false)))
           for (const auto& value : reading)
-            if (values.size() < max_readings && value.text.find(unknown_part) == std::string::npos)
-              values.push_back(value.text);
+            store_value(name.text, value.text);
       }
     }
     if (peek() == ';') ++at_;
@@ -427,133 +409,6 @@ void script_reader::conditional() {
     element(sink, false);
   }
   fail("`[[` is not closed");
-}
-
-void script_reader::simple_command() {
-  const auto begin = at_;
-  const auto index = out_.commands.size();
-  if (index >= max_commands) {
-    out_.too_large = true;
-    return fail("more than 4096 commands");
-  }
-  out_.commands.emplace_back();
-  out_.commands.back().readings.emplace_back();
-  bool declares = false;
-  bool has_program = false;
-  bool only_prefix = false;
-  while (true) {
-    skip_blanks();
-    if (at_redirection()) {
-      // Commands inside its words may move the vector.
-      auto own = std::move(out_.commands[index]);
-      redirection(own, index, index + 1);
-      out_.commands[index] = std::move(own);
-      continue;
-    }
-    if (!at_word()) break;
-    auto raw = read_word(!has_program || declares);
-    if (done() && !error_.empty()) return;
-    if (!has_program && !raw.assigned.empty()) {
-      add_assignment(index, raw);
-      continue;
-    }
-    if (!has_program) {
-      has_program = true;
-      const bool bare = raw.pieces.size() == 1 && raw.pieces[0].type == word_piece::kind::bare;
-      if (peek() == '(' ||
-          (is_blank(peek()) && text_.find_first_not_of(" \t", at_) != std::string_view::npos &&
-           text_[text_.find_first_not_of(" \t", at_)] == '(')) {
-        skip_blanks();
-        ++at_;
-        skip_blanks();
-        if (!bare || peek() != ')') return fail("unexpected `(`");
-        ++at_;
-        out_.commands.pop_back();
-        return function_body();
-      }
-      const auto program = join_pieces(raw.pieces);
-      declares =
-          std::find(declarations.begin(), declarations.end(), program.text) != declarations.end();
-      // Behind these reserved words comes another command with its assignments.
-      only_prefix = bare && (program.text == "time" || program.text == "coproc" ||
-                             (only_prefix && (program.text == "-p" || program.text == "--")));
-      has_program = !only_prefix;
-    } else if (declares && !raw.assigned.empty()) {
-      note_value(raw);
-    }
-    add_word(index, raw);
-  }
-  auto& self = out_.commands[index];
-  if (!has_program && !only_prefix && self.assignments.empty() && !self.has_redirection)
-    return fail("a command is missing");
-  for (const auto& w : self.readings.front())
-    if (!w.known && self.source.empty()) self.source = shortened(text_.substr(begin, at_ - begin));
-  note_words(self);
-}
-
-void script_reader::add_word(std::size_t index, const raw_word& raw) {
-  const auto choices = expand_word(raw);
-  auto& readings = out_.commands[index].readings;
-  if (choices.size() == 1) {
-    for (auto& reading : readings)
-      reading.insert(reading.end(), choices[0].begin(), choices[0].end());
-    return;
-  }
-  const bool bounded = readings.front().size() <= max_words_of_a_reading &&
-                       readings.size() * choices.size() <= max_readings;
-  if (!bounded) unreadable("the words of a command may have too many values");
-  std::vector<std::vector<word>> next;
-  for (const auto& reading : readings) {
-    for (const auto& choice : choices) {
-      if (!bounded && &choice != &choices.front()) break;
-      next.push_back(reading);
-      next.back().insert(next.back().end(), choice.begin(), choice.end());
-    }
-  }
-  readings = std::move(next);
-}
-
-void script_reader::add_assignment(std::size_t index, const raw_word& raw) {
-  const std::vector<word_piece> value(
-      raw.pieces.begin() + static_cast<std::ptrdiff_t>(raw.value_begin), raw.pieces.end());
-  const auto text = join_pieces(value);
-  out_.commands[index].assignments.push_back(raw.assigned + "=" +
-                                             (text.known ? text.text : std::string{}));
-  note_value(raw);
-}
-
-void script_reader::note_value(const raw_word& raw) {
-  const std::vector<word_piece> value(
-      raw.pieces.begin() + static_cast<std::ptrdiff_t>(raw.value_begin), raw.pieces.end());
-  const auto text = join_pieces(value);
-  auto& values = variables_[raw.assigned];
-  if (text.text.find(unknown_part) == std::string::npos && values.size() < max_readings &&
-      text.text.size() <= max_value_size)
-    values.push_back(text.text);
-  // Arithmetic, subscripts, `${…@P}` and prompts expand what a variable holds.
-  if (text.known && text.text.find_first_of("$`") != std::string::npos && enter()) {
-    script_reader inner(text.text, out_, variables_, depth_);
-    inner.read_document();
-    --depth_;
-  }
-}
-
-/// `set -- a b` makes positional parameters of its words.
-void script_reader::note_words(const found_command& self) {
-  const auto& words = self.readings.front();
-  if (words.size() < 2 || words[0].text != "set") return;
-  std::string joined;
-  std::size_t position = 0;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (position == 0 && (words[i].text.starts_with('-') || words[i].text.starts_with('+')))
-      continue;
-    variables_[std::to_string(++position)].push_back(words[i].text);
-    joined += (joined.empty() ? "" : " ") + words[i].text;
-  }
-  if (!joined.empty() && joined.find(unknown_part) == std::string::npos) {
-    variables_["@"].push_back(joined);
-    variables_["*"].push_back(joined);
-  }
 }
 
 } // namespace gatehouse::policy::shell

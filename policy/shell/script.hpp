@@ -23,7 +23,7 @@ struct command_range {
 
 /// One word as a program would get it.
 struct word {
-  std::string text;
+  std::string text{};
   bool known = true;       ///< `text` is exactly the word
   bool may_vanish = false; ///< an unquoted expansion: none, one or several words
   bool is_process = false; ///< `<(…)`: the commands in `process`
@@ -55,11 +55,12 @@ using variable_values = std::map<std::string, std::vector<std::string>, std::les
 
 struct script_reading {
   std::vector<found_command> commands; ///< a command before those inside its words
-  std::string error;           ///< the first syntax error, with its byte offset; empty: none
-  std::size_t resume_at = 0;   ///< with an error: where the next line after it starts
-  std::string unreadable_why;  ///< something runs that cannot be read statically
-  std::size_t value_bytes = 0; ///< while reading: size of all values put into words
-  bool too_large = false;      ///< a bound was reached: commands are missing
+  std::string error;              ///< the first syntax error, with its byte offset; empty: none
+  std::size_t resume_at = 0;      ///< with an error: where the next line after it starts
+  std::string unreadable_why;     ///< something runs that cannot be read statically
+  std::size_t expanded_words = 0; ///< while reading: words that braces and values made
+  std::size_t value_bytes = 0;    ///< while reading: size of all values put into words
+  bool too_large = false;         ///< a bound was reached: commands are missing
 };
 
 inline constexpr std::size_t max_commands = 4096;

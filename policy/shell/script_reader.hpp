@@ -22,6 +22,12 @@ struct raw_word {
   /// Pieces before this one are `NAME=`, `NAME+=` or `NAME[…]=`; `assigned` is the name.
   std::size_t value_begin = 0;
   std::string assigned;
+
+  void add_bare(std::string_view text) { add(word_piece::kind::bare, text); }
+  void add_quoted(std::string_view text) { add(word_piece::kind::quoted, text); }
+
+private:
+  void add(word_piece::kind type, std::string_view text);
 };
 
 /// The words that `raw` may become: one entry per reading.
@@ -29,6 +35,9 @@ std::vector<std::vector<word>> expand_word(const raw_word& raw);
 
 /// The text of `pieces` without brace expansion or splitting (assignment values, redirections).
 word join_pieces(const std::vector<word_piece>& pieces);
+
+/// The beginning of `source`, on one line, for messages.
+std::string shortened(std::string_view source);
 
 /// Recursive descent over one text. After an error every function returns at once (`at_` is at the
 /// end); commands found before it stay.
@@ -57,13 +66,16 @@ private:
   void coproc_command(std::size_t after);
   void conditional();
   void function_body();
+  void expect_reserved(std::string_view reserved);
+  void compound_end(std::size_t first);
+
+  // read_simple_command.cpp
   void simple_command();
   void add_word(std::size_t index, const raw_word& raw);
   void add_assignment(std::size_t index, const raw_word& raw);
   void note_value(const raw_word& raw);
+  void store_value(const std::string& name, const std::string& value);
   void note_words(const found_command& command);
-  void expect_reserved(std::string_view reserved);
-  void compound_end(std::size_t first);
 
   // read_redirections.cpp
   bool at_redirection() const noexcept;
@@ -79,23 +91,26 @@ private:
     int id = 0;
   };
 
-  // read_words.cpp: words, quotes, expansions
+  // read_words.cpp: words and quotes
   raw_word read_word(bool assignable);
   void element(raw_word& into, bool quotes_are_plain);
   void continuation(const raw_word& word_so_far, bool in_quotes);
   void double_quoted(raw_word& into);
-  void dollar(raw_word& into, bool in_quotes);
   void ansi_quoted(raw_word& into);
+  void subscript(raw_word& into);
+  void array_value(raw_word& into);
+  void parenthesised_pattern(raw_word& into);
+
+  // read_expansions.cpp
+  void dollar(raw_word& into, bool in_quotes);
   void braced_parameter(raw_word& into, bool in_quotes);
   void command_substitution(raw_word& into, bool in_quotes);
   void backticks(raw_word& into, bool in_quotes);
   void process_substitution(raw_word& into);
   void arithmetic(std::size_t end, std::size_t closing);
   std::optional<std::size_t> arithmetic_end(std::size_t from) const noexcept;
-  void subscript(raw_word& into);
-  void array_value(raw_word& into);
-  void parenthesised_pattern(raw_word& into);
   void unknown(raw_word& into, bool in_quotes, std::vector<std::string> values = {});
+  void substituted(raw_word& into, bool in_quotes, std::size_t first);
   std::vector<std::string> values_of(std::string_view name) const;
 
   // characters

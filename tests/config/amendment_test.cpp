@@ -36,6 +36,11 @@ TEST_SUITE("config.amendment") {
           R"(prefix_rule(pattern=["a\"b\\", "\n\t\u0001", "é", ""], decision="allow"))");
   }
 
+  TEST_CASE("§42 a rule for what deletes or overwrites allows that very command only") {
+    CHECK(line_for({"rm", "-f", "x"}) ==
+          R"(prefix_rule(pattern=["rm", "-f", "x"], decision="allow", exact=True))");
+  }
+
   TEST_CASE("§42 a word that cannot stand in a rule file is refused") {
     CHECK_FALSE(prefix_rule_line({}));
     CHECK_FALSE(prefix_rule_line({"git", "\xff"}));

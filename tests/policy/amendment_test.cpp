@@ -162,6 +162,7 @@ TEST_CASE("§42 a saved rule is exact where further words would widen it") {
   CHECK(needs_exact_rule(prefix_t{"rm", "-f", "x"}));
   CHECK(needs_exact_rule(prefix_t{"/bin/mv", "a", "b"}));
   CHECK_FALSE(needs_exact_rule(prefix_t{"git", "status"}));
+  CHECK_FALSE(needs_exact_rule(prefix_t{"mkdir", "x"}));
   CHECK_FALSE(needs_exact_rule(prefix_t{}));
 }
 

@@ -116,6 +116,7 @@ TEST_CASE("§29 recursive changes of broad folders are dangerous") {
                   {"chmod", "755", "x"},
                   {"chmod", "-R", "u+w", "src"},
                   {"chown", "-R", "me", "src"},
+                  {"chmod", "-R", "755", "."},
                   {"rm", "-r", "/home/me/x"},
                   {"rm", "-r", "./build"}});
 }
@@ -176,8 +177,10 @@ TEST_CASE("§29 git commands that throw work away are dangerous, dry runs are no
                                   {"git", "checkout", "--", "."},
                                   {"git", "checkout", "-f"},
                                   {"git", "restore", "."},
+                                  {"git", "restore", "-SW", "."},
                                   {"git", "stash", "clear"},
                                   {"git", "reflog", "expire", "--all"},
+                                  {"git", "-c", "Alias.x=!foo", "x"},
                                   {"git", "filter-branch"}});
   check_harmless({{"git", "reset", "HEAD", "x"},
                   {"git", "clean", "-fdn"},
@@ -186,6 +189,7 @@ TEST_CASE("§29 git commands that throw work away are dangerous, dry runs are no
                   {"git", "checkout", "-b", "b2"},
                   {"git", "checkout", "main"},
                   {"git", "restore", "x"},
+                  {"git", "restore", "--staged", "."},
                   {"git", "stash", "list"},
                   {"git", "rm", "--cached", "x"},
                   {"git", "status"}});
@@ -223,6 +227,7 @@ TEST_CASE("§29 downloaded text that is run as a program is dangerous") {
   CHECK(find_danger(analysis_of({{"curl", "-s", "u"}, {"sh"}})));
   CHECK(find_danger(analysis_of({{"wget", "-qO-", "u"}, {"sudo", "bash"}, {"bash", "-s"}})));
   CHECK(find_danger(analysis_of({{"curl", "u"}, {"python3", "-"}})));
+  CHECK(find_danger(analysis_of({{"base64", "-d", "f"}, {"sh"}})));
   auto substituted = analysis_of({{"bash", "-c"}, {"curl", "u"}});
   substituted.segments[0].unknown_words = 1;
   CHECK(find_danger(substituted));
@@ -239,6 +244,23 @@ TEST_CASE("§29 a function that starts itself twice is a fork bomb") {
     CHECK(find_danger(analysis_of({{"x"}}, script)));
   for (const std::string script : {":(){ :; }; :", "f() { g | h; }; f", "echo '(){'", "a(){ b; }"})
     CHECK_FALSE(find_danger(analysis_of({{"x"}}, script)));
+}
+
+TEST_CASE("§27 §29 nothing is both known safe and dangerous") {
+  const argv_t programs{"ls", "cat", "find", "rg",   "sed",   "git", "base64",  "uniq", "rm",
+                        "cd", "tr",  "kill", "bash", "chmod", "dd",  "/bin/ls", "",     "curl"};
+  const argv_t tokens{"",       "-",        "--",      "-n",       "-f",    "-rf",    "1p",
+                      "-exec",  "-delete",  "--force", "push",     "reset", "--hard", "/",
+                      "status", "branch",   "--list",  "-1",       ".",     "of=x",   "--output=x",
+                      "-c",     "rm -rf x", "ls",      "/dev/sda", "777",   "-R",     "\xff"};
+  for (const auto& program : programs)
+    for (const auto& first : tokens)
+      for (const auto& second : tokens)
+        for (const auto& third : tokens) {
+          const argv_t argv{program, first, second, third};
+          const bool both = is_known_safe(argv) && find_danger(segment_of(argv));
+          CHECK_MESSAGE(!both, shown(argv));
+        }
 }
 
 TEST_CASE("§D20 too deep is judged danger and says so, also where nothing else is wrong") {

@@ -346,6 +346,29 @@ TEST_CASE("§D3 §D22 a shell out of a writable root makes nothing it reads trus
   CHECK(evaluate(request, safe, rules, facts).requirement.kind == requirement_kind::needs_approval);
 }
 
+TEST_CASE(
+    "§20 PowerShell commands are settled by their own lists, if the shell itself is trusted") {
+  exec_request request;
+  request.profile = workspace_write_profile();
+  request.approval.mode = approval_mode::untrusted;
+  const auto kind = [&](const std::string& script) {
+    request.argv = {"pwsh", "-NoProfile", "-Command", script};
+    return require(request).kind;
+  };
+  CHECK(kind("Get-ChildItem src") == requirement_kind::skip);
+  CHECK(kind("Get-ChildItem src; foo") == requirement_kind::needs_approval);
+  request.approval.mode = approval_mode::never;
+  CHECK(kind("Remove-Item x -Recurse -Force") == requirement_kind::forbidden);
+  CHECK(kind("foo") == requirement_kind::skip);
+  request.approval.mode = approval_mode::untrusted;
+  request.argv = {"pwsh", "-Command", "Get-ChildItem"};
+  const auto analysis = analyze_command(request.argv);
+  auto facts = ordinary_host(program_words(request.argv, analysis));
+  facts["pwsh"].in_writable_root = true;
+  CHECK(evaluate(request, analysis, {}, facts).requirement.kind ==
+        requirement_kind::needs_approval);
+}
+
 TEST_CASE("§133a every segment is listed in order, duplicates too, with who judged it") {
   const auto got =
       judge(script_request("ls && printf allow && ls && rm -f x && foo"), printf_rules());
@@ -364,37 +387,4 @@ TEST_CASE("§133a every segment is listed in order, duplicates too, with who jud
 TEST_CASE("§17 program words name the shell and every program once") {
   const argv_t argv{"/bin/bash", "-lc", "ls && timeout 5 ls && cat x"};
   CHECK(program_words(argv, analyze_command(argv)) == argv_t{"/bin/bash", "ls", "timeout", "cat"});
-}
-
-TEST_CASE("§40 a suggestion is offered when it is narrow and settles every command") {
-  const auto offered = [](const char* script, argv_t suggestion, const rule_set& rules = {}) {
-    auto request = script_request(script, approval_mode::untrusted);
-    request.prefix_rule = std::move(suggestion);
-    return require(request, rules).proposed_amendment;
-  };
-  CHECK(offered("npm test", {"npm"}) == argv_t{"npm", "test"});
-  CHECK(offered("cargo build -q", {"cargo", "build"}) == argv_t{"cargo", "build"});
-  CHECK(offered("cargo build && ls", {"cargo", "build"}) == argv_t{"cargo", "build"});
-  CHECK(offered("cargo build && foo", {"cargo", "build"}) == argv_t{"cargo", "build"});
-  CHECK(offered("foo && cargo build", {"cargo", "build"}) == argv_t{"foo"});
-  CHECK(offered("cargo build > out", {"cargo", "build"}).empty());
-  CHECK(offered("python3 -c 1", {"python3"}).empty());
-  CHECK(offered("printf x", {"cargo"}) == argv_t{"printf", "x"});
-  CHECK(offered("printf x && printf allow", {"printf"}, printf_rules()) == argv_t{"printf", "x"});
-  CHECK(offered("printf ask", {"printf"}, printf_rules()).empty());
-}
-
-TEST_CASE(
-    "§40 §41 the derived rule is held to the same bans, and only offered where it would help") {
-  const auto offered = [](const std::string& script) {
-    return require(script, {}, approval_mode::untrusted).proposed_amendment;
-  };
-  CHECK(offered("printf a && printf b") == argv_t{"printf", "a"});
-  CHECK(offered("rm -f /nonexistent/x") == argv_t{"rm", "-f", "/nonexistent/x"});
-  for (const std::string script :
-       {"python3", "bash", "sudo ls", "rm -rf", "timeout 5 rm -rf x", "node -e 1", "foo > out",
-        "foo $X", "git reset --hard", "rm -rf /", "./tool", "find . -delete"}) {
-    CAPTURE(script);
-    CHECK(offered(script).empty());
-  }
 }

@@ -1,0 +1,69 @@
+#include "sandbox/choose_backend.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gatehouse;
+using namespace gatehouse::sandbox;
+
+namespace {
+
+permission_profile whole_disk(network_policy network, bool with_denial) {
+  permission_profile profile;
+  profile.network = network;
+  profile.file_system.entries = {{special_path{special_kind::root, {}, {}}, access::write, false}};
+  if (with_denial)
+    profile.file_system.entries.push_back({literal_path{"/secret"}, access::deny, false});
+  return profile;
+}
+
+permission_profile external(network_policy network) {
+  permission_profile profile;
+  profile.kind = profile_kind::external;
+  profile.network = network;
+  return profile;
+}
+
+} // namespace
+
+TEST_SUITE("sandbox.choose_backend") {
+  TEST_CASE("§67 a sandbox is due wherever anything is restricted, and only there") {
+    struct row {
+      const char* name;
+      permission_profile profile;
+      sandbox_preference preference;
+      bool managed_network;
+      bool due;
+    };
+    using enum sandbox_preference;
+    const row table[] = {
+        {"read-only", read_only_profile(), automatic, false, true},
+        {"workspace-write", workspace_write_profile(), automatic, false, true},
+        {"full access", danger_full_access_profile(), automatic, false, false},
+        {"somebody else's sandbox", external(network_policy::restricted), automatic, false, false},
+        {"only the network", whole_disk(network_policy::restricted, false), automatic, false, true},
+        {"nothing at all", whole_disk(network_policy::enabled, false), automatic, false, false},
+        {"one denied file", whole_disk(network_policy::enabled, true), automatic, false, true},
+        {"a managed network", danger_full_access_profile(), automatic, true, true},
+        {"a runtime that insists", danger_full_access_profile(), require, false, true},
+        {"a runtime that must not", workspace_write_profile(), forbid, false, false},
+    };
+    for (const auto& r : table) {
+      CAPTURE(r.name);
+      CHECK(should_sandbox(r.profile, r.preference, r.managed_network) == r.due);
+    }
+  }
+
+  TEST_CASE(
+      "§80 §140 a network that is enabled under a managed proxy is still not a direct connection") {
+    auto profile = workspace_write_profile();
+    CHECK(choose_network(profile, false) == network_mode::isolated);
+    CHECK(choose_network(profile, true) == network_mode::proxy_only);
+    profile.network = network_policy::enabled;
+    CHECK(choose_network(profile, false) == network_mode::full);
+    CHECK(choose_network(profile, true) == network_mode::proxy_only);
+  }
+
+  TEST_CASE("§68 the backend is the platform's; whether it works here is found by trying") {
+    CHECK(platform_backend() == sandbox_backend::linux_bubblewrap);
+  }
+}
