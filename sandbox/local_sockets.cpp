@@ -71,7 +71,8 @@ address read_address(const caller& who, const seccomp_data& call) {
 
 /// A socket that we were started with as a standard stream was made outside.
 bool is_own_stream(int socket) {
-  struct stat wanted {}, own {};
+  struct stat wanted {
+  }, own{};
   if (fstat(socket, &wanted) != 0) return true;
   for (int fd = 0; fd < 3; ++fd)
     if (fstat(fd, &own) == 0 && own.st_dev == wanted.st_dev && own.st_ino == wanted.st_ino)
