@@ -68,7 +68,7 @@ TEST_CASE("§18a the command behind a wrapper is found where the wrapper's own o
            "docker exec -it -u root box rm -f x",
            "podman run --rm -v a:b image rm -f x",
            "find . -type f -exec rm -f x \\;",
-           "find . -execdir rm -f x + -o -name y",
+           "find . -execdir rm -f x \\; -o -name y",
            "find . -exec sh -c 'rm -f x' _ {} +",
            "fd -e c -x rm -f x",
            "/lib64/ld-linux-x86-64.so.2 --library-path /x rm -f x",
