@@ -111,7 +111,9 @@ answer supervisor::state::open_file(const caller& who, const name_call& call,
   if (at.error != 0) return answer::failure(at.error);
   if (at.exists()) {
     const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-    const bool reachable = may_change(at.folder_path) || is_own_stream(at);
+    const bool reachable = may_change(at.path()) || is_own_stream(at);
+    // Opened by us, a file of /proc could say more than its caller may know.
+    if (is_process_information(at)) return answer::failure(refusal_of(at));
     if (!who.still_waits()) return answer::failure(EINTR);
     return open_existing(at, flags, !writes || reachable, how.own_terminal);
   }
