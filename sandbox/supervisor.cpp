@@ -2,6 +2,7 @@
 
 #include "sandbox/caller.hpp"
 #include "sandbox/find_bwrap.hpp"
+#include "sandbox/guarded_folders.hpp"
 #include "sandbox/local_sockets.hpp"
 #include "sandbox/performed_call.hpp"
 
@@ -66,10 +67,12 @@ name_call decode(const seccomp_data& data) {
 } // namespace
 
 struct supervisor::state {
-  explicit state(setting s) : how{std::move(s)}, sockets{how.network, how.guards, how.report} {}
+  explicit state(setting s)
+      : how{std::move(s)}, folders{how.guards}, sockets{how.network, folders, how.report} {}
 
   setting how;
   file_descriptor listener;
+  guarded_folders folders;
   local_sockets sockets;
 
   void blocked(const char* call, const std::string& path, const std::string& entry) {
@@ -84,7 +87,7 @@ struct supervisor::state {
 
   /// errno to answer with when a guard forbids it, else 0.
   int guarded(const name_call& call, const place& at, guarded_operation operation) {
-    const auto* guard = find_guard(how.guards, at.path(), operation);
+    const auto* guard = folders.find(at, operation);
     if (!guard) return 0;
     blocked(call.name, at.path(), guard->why);
     return EACCES;

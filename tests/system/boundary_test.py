@@ -225,6 +225,19 @@ class Boundary(unittest.TestCase):
             shutil.rmtree(self.ws)
             os.mkdir(self.ws)
 
+    @unittest.skipUnless(os.geteuid() == 0, "making a second path to a folder needs root")
+    def test_a_second_path_to_a_guarded_folder_does_not_get_around_the_guard(self):
+        second = self.base + "/second"
+        os.makedirs(second + "/alias")
+        profile = managed([special("root", "read"), special("project_roots", "write"),
+                           {"path": {"type": "path", "path": second}, "access": "write"}])
+        script = f"mkdir {second}/alias/fine && mkdir {second}/alias/.git"
+        argv = self.argv(["/bin/sh", "-c", script], profile)
+        subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c",
+                        'mount --bind "$1" "$2"; shift 2; exec "$@"', "sh", self.ws, second + "/alias", *argv],
+                       check=False, timeout=60, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        self.assertEqual(os.listdir(self.ws), ["fine"])
+
     def test_a_path_that_changes_while_it_is_judged_creates_nothing(self):
         source = self.base + "/race.c"
         with open(source, "w", encoding="ascii") as file:
