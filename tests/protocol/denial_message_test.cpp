@@ -90,7 +90,16 @@ TEST_SUITE("protocol.denial_message") {
               rewording);
   }
 
-  TEST_CASE("§51 a stop tells the model to wait") {
-    CHECK(stopped_message(true) == "The user stopped the turn. Do nothing more until they answer.");
+  TEST_CASE("§51 a stop tells the model to wait, and §48a who stopped it") {
+    review_answer answer;
+    answer.decision = review_decision::abort;
+    answer.reviewer = reviewer_kind::user;
+    CHECK(stopped_message(answer) ==
+          "The user stopped the turn. Do nothing more until they answer.");
+    answer.reviewer = reviewer_kind::guardian;
+    answer.reason = "3 refusals in a row";
+    CHECK(stopped_message(answer) == "The automatic review stopped the turn: 3 refusals in a row.\n"
+                                     "Do nothing more until the user answers." +
+                                         rewording);
   }
 }
