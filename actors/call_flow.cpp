@@ -96,6 +96,8 @@ void call_flow::ask(std::string reason, std::string will_be_allowed, const diges
   request.will_be_allowed = std::move(will_be_allowed);
   request.proposed_amendment = std::move(amendment);
   request.without_sandbox = terms.without_sandbox;
+  request.strict = plan_.strict_review;
+  request.user_may_be_asked = plan_.approval.mode != approval_mode::never;
   question_ = request;
   state_ = state::asking;
   out_.push_back(flow::ask_review{std::move(request)});

@@ -49,28 +49,38 @@ bool looks_numeric(std::string_view host) {
   return all_digits(label) || label.starts_with("0x");
 }
 
+/// IDNA's own limits on hyphens are for new names; names in use break them, so that ASCII names are
+/// only lower-cased.
 std::optional<std::string> a_labels(std::string_view host, std::string& why) {
+  if (std::ranges::all_of(host, [](unsigned char c) { return c < 0x80; })) {
+    std::string name{host};
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return name;
+  }
   char* raw = nullptr;
   const int failed =
       idn2_to_ascii_8z(std::string{host}.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
   const std::unique_ptr<char, decltype(&std::free)> owned{raw, &std::free};
-  if (failed != IDN2_OK) {
-    why = "is not a host name: " + std::string{idn2_strerror(failed)};
-    return std::nullopt;
-  }
-  std::string name{raw};
+  if (failed == IDN2_OK) return std::string{raw};
+  why = "is not a host name: " + std::string{idn2_strerror(failed)};
+  return std::nullopt;
+}
+
+/// What is wrong with the labels of a name; empty when nothing is.
+std::string_view wrong_labels(std::string_view name) {
   const auto allowed = [](char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
   };
-  if (!std::ranges::all_of(name, allowed)) {
-    why = "has a character that no host name has";
-    return std::nullopt;
+  if (!std::ranges::all_of(name, allowed)) return "has a character that no host name has";
+  if (name.size() > 253) return "is longer than 253 characters";
+  while (true) {
+    const auto dot = std::min(name.find('.'), name.size());
+    if (dot == 0) return "has an empty label";
+    if (dot > 63) return "has a label of more than 63 characters";
+    if (dot == name.size()) return {};
+    name.remove_prefix(dot + 1);
   }
-  if (name.starts_with('.') || name.find("..") != std::string::npos) {
-    why = "has an empty label";
-    return std::nullopt;
-  }
-  return name;
 }
 
 } // namespace
@@ -121,6 +131,7 @@ std::optional<network_host> parse_network_host(std::string_view text, std::strin
 
   auto name = a_labels(host, why);
   if (!name) return std::nullopt;
+  if (const auto wrong = wrong_labels(*name); !wrong.empty()) return refuse(std::string{wrong});
   parsed.host = std::move(*name);
   if (looks_numeric(parsed.host)) {
     const auto address = canonical_address(AF_INET, parsed.host);

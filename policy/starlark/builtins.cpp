@@ -201,7 +201,8 @@ value read_integer(evaluator& on, std::string_view text, std::int64_t base) {
                                                                : 99;
     return digit < base;
   };
-  if (digits.empty() || digits.size() > 4096 || !std::ranges::all_of(digits, is_digit)) refuse();
+  if (digits.empty() || digits.size() > 1300 || !std::ranges::all_of(digits, is_digit)) refuse();
+  on.spend(digits.size() * digits.size() / 64);
   const auto magnitude = parse_integer(on.heap(), digits, static_cast<int>(base));
   return negative ? negate(on.heap(), magnitude) : magnitude;
 }

@@ -134,13 +134,23 @@ value evaluator::call_function(const function_object& f, const call_arguments& a
   made->slots = heap_.make_array<value>(f.syntax->slots);
   bind(f, arguments, *made);
   const frame_guard entered{*this, made};
-  for (const auto& p : f.syntax->parameters)
-    if (p.type && (p.kind == parameter_kind::normal || p.kind == parameter_kind::keyword_only)) {
-      // Annotations mean what they mean around the function, not inside it.
-      frame_ = f.outer;
-      require_type(p.type, made->slots[p.slot], "the argument " + named(p.name));
-      frame_ = made;
+  // Annotations mean what they mean around the function, not inside it.
+  frame_ = f.outer;
+  for (const auto& p : f.syntax->parameters) {
+    if (!p.type) continue;
+    const auto what = "the argument " + named(p.name);
+    const auto& given = made->slots[p.slot];
+    if (p.kind == parameter_kind::sequence) {
+      for (const auto& item : given.tuple->items)
+        require_type(p.type, item, what);
+    } else if (p.kind == parameter_kind::mapping) {
+      for (const auto& entry : given.dict->entries)
+        require_type(p.type, entry.item, what);
+    } else {
+      require_type(p.type, given, what);
     }
+  }
+  frame_ = made;
   returned_ = none();
   run_body(f.syntax->body);
   const auto result = std::exchange(returned_, none());
@@ -154,6 +164,7 @@ value evaluator::call_function(const function_object& f, const call_arguments& a
 void evaluator::bind(const function_object& f, const call_arguments& arguments, frame& into) {
   const auto& parameters = f.syntax->parameters;
   const auto name = named(f.syntax->name);
+  spend(parameters.size() * arguments.named.size() / 8);
   std::size_t next_positional = 0;
   std::size_t next_default = 0;
   std::vector<bool> taken(arguments.named.size(), false);

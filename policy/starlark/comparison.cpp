@@ -15,6 +15,10 @@ void go_deeper(evaluator& on, int depth) {
   if (depth > deepest_value) raise("values are nested too deeply to look through");
 }
 
+void spend_on_big(evaluator& on, const value& a, const value& b) {
+  if (a.is(value_kind::big_integer) || b.is(value_kind::big_integer)) on.spend(50);
+}
+
 bool is_nan(const value& v) {
   return v.is(value_kind::real) && std::isnan(v.real);
 }
@@ -49,6 +53,7 @@ std::weak_ordering order_items(evaluator& on, std::span<const value> a, std::spa
 
 bool equal(evaluator& on, const value& a, const value& b, int depth) {
   go_deeper(on, depth);
+  spend_on_big(on, a, b);
   if (a.is_number() && b.is_number()) return !is_nan(a) && !is_nan(b) && order_numbers(a, b) == 0;
   if (a.kind != b.kind) return false;
   switch (a.kind) {
@@ -83,6 +88,7 @@ bool equal(evaluator& on, const value& a, const value& b, int depth) {
 
 std::weak_ordering order(evaluator& on, const value& a, const value& b, int depth) {
   go_deeper(on, depth);
+  spend_on_big(on, a, b);
   if (a.is_number() && b.is_number()) {
     if (is_nan(a) || is_nan(b)) return is_nan(a) <=> is_nan(b);
     return order_numbers(a, b);
@@ -140,7 +146,7 @@ bool contains(evaluator& on, const value& container, const value& item) {
   case value_kind::dict: return find_key(on, *container.dict, item) != nullptr;
   case value_kind::string:
     if (!item.is(value_kind::string)) break;
-    on.spend(container.str().size() / 16);
+    on.spend(search_cost(container.str(), item.str()));
     return container.str().find(item.str()) != std::string_view::npos;
   case value_kind::range: {
     if (!item.is(value_kind::integer)) return false;

@@ -18,7 +18,7 @@ struct big_integer {
 namespace {
 
 using boost::multiprecision::cpp_int;
-constexpr std::size_t most_bits = 65'536;
+constexpr std::size_t most_bits = 4096;
 
 cpp_int wide(const value& v) {
   if (v.is(value_kind::integer)) return v.integer;
@@ -31,7 +31,7 @@ value made(arena& heap, const cpp_int& n) {
   if (n >= std::numeric_limits<std::int64_t>::min() &&
       n <= std::numeric_limits<std::int64_t>::max())
     return of(static_cast<std::int64_t>(n));
-  if (msb(cpp_int{abs(n)}) >= most_bits) raise("a number grows beyond 65536 bits");
+  if (msb(cpp_int{abs(n)}) >= most_bits) raise("a number grows beyond 4096 bits");
   std::vector<std::uint32_t> limbs;
   export_bits(cpp_int{abs(n)}, std::back_inserter(limbs), 32, false);
   value v;
@@ -61,7 +61,7 @@ std::pair<cpp_int, cpp_int> floored(const value& a, const value& b) {
 unsigned shift_count(const value& b) {
   if (sign_of(b) < 0) raise("a number is shifted by a negative count");
   if (!b.is(value_kind::integer) || b.integer > static_cast<std::int64_t>(most_bits))
-    raise("a number is shifted by more than 65536 bits");
+    raise("a number is shifted by more than 4096 bits");
   return static_cast<unsigned>(b.integer);
 }
 
@@ -153,7 +153,11 @@ double to_real(const value& a) {
 }
 
 std::uint64_t hash_integer(const value& a) {
-  if (a.is(value_kind::integer)) return static_cast<std::uint64_t>(a.integer);
+  if (a.is(value_kind::integer)) {
+    // Mixed, so that numbers in step do not fall into one bucket.
+    auto mixed = static_cast<std::uint64_t>(a.integer) * 0x9e3779b97f4a7c15ULL;
+    return mixed ^ mixed >> 32;
+  }
   std::uint64_t hash = a.big->negative ? 1 : 0;
   for (const auto limb : a.big->limbs)
     hash = hash * 1'000'003 + limb;

@@ -8,7 +8,7 @@
 
 namespace gatehouse::policy::starlark {
 
-/// Whole numbers of any size up to 65,536 bits. All take and give values for which is_integer()
+/// Whole numbers of any size up to 4096 bits. All take and give values for which is_integer()
 /// holds; failing ones throw `failure`.
 
 /// `text` in `base` (2, 8, 10, 16), without prefix and sign, every character a digit of the base.

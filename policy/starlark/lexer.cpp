@@ -6,7 +6,7 @@
 namespace gatehouse::policy::starlark {
 namespace {
 
-constexpr std::size_t longest_number = 4096;
+constexpr std::size_t longest_number = 1300;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -248,7 +248,7 @@ token lexer::read_number() {
       raise("a decimal number may not begin with 0", where);
   }
   if (is_name_part(peek())) raise("a number runs into a name", where);
-  if (at_ - begin > longest_number) raise("a number has more than 4096 digits", where);
+  if (at_ - begin > longest_number) raise("a number has more than 1300 digits", where);
   return made(kind, begin, where);
 }
 

@@ -54,6 +54,9 @@ std::string format_braces(evaluator& on, std::string_view format, const call_arg
 value find_attribute(evaluator& on, const value& object, std::string_view name);
 std::vector<std::string_view> attribute_names(const value& object);
 
+/// Steps to charge for looking for `wanted` in `text`, also at its worst.
+std::uint64_t search_cost(std::string_view text, std::string_view wanted) noexcept;
+
 /// Characters (code points) of UTF-8 text.
 std::size_t character_count(std::string_view text) noexcept;
 /// Byte offset of character `index`; the size when there are fewer.

@@ -263,6 +263,7 @@ std::span<parameter> parser::parse_parameters(std::string_view close, bool with_
   bool after_star = false;
   bool after_default = false;
   while (!at_symbol(close)) {
+    if (parameters.size() > 255) raise("a function has more than 255 parameters", token_.where);
     if (!parameters.empty() && parameters.back().kind == parameter_kind::mapping)
       unexpected("nothing after the `**` parameter");
     const auto where = token_.where;
@@ -298,7 +299,6 @@ std::span<parameter> parser::parse_parameters(std::string_view close, bool with_
       if (parameters[i].name == parameters[j].name)
         raise("the parameter `" + std::string{parameters[i].name} + "` appears twice",
               parameters[i].where);
-  if (parameters.size() > 255) raise("a function has more than 255 parameters", token_.where);
   return kept(parameters);
 }
 
@@ -505,9 +505,9 @@ expression* parser::parse_call(expression* callee) {
   made->callee = callee;
   advance();
   std::vector<argument> arguments;
-  const auto has = [&](argument_kind kind) {
-    return std::ranges::any_of(arguments, [&](const argument& a) { return a.kind == kind; });
-  };
+  bool after_named = false;
+  bool after_sequence = false;
+  bool after_mapping = false;
   while (!at_symbol(")")) {
     argument next{};
     const auto where = token_.where;
@@ -523,12 +523,14 @@ expression* parser::parse_call(expression* callee) {
       next.name = static_cast<name_expression*>(next.item)->name;
       next.item = parse_test();
     }
-    if (has(argument_kind::mapping)) raise("an argument after `**`", where);
-    if (next.kind == argument_kind::sequence && has(argument_kind::sequence))
+    if (after_mapping) raise("an argument after `**`", where);
+    if (next.kind == argument_kind::sequence && after_sequence)
       raise("a second `*` argument", where);
-    if (next.kind == argument_kind::positional &&
-        (has(argument_kind::named) || has(argument_kind::sequence)))
+    if (next.kind == argument_kind::positional && (after_named || after_sequence))
       raise("a positional argument after a named one", where);
+    after_named = after_named || next.kind == argument_kind::named;
+    after_sequence = after_sequence || next.kind == argument_kind::sequence;
+    after_mapping = after_mapping || next.kind == argument_kind::mapping;
     arguments.push_back(next);
     if (!accept_symbol(",")) break;
   }

@@ -55,15 +55,18 @@ std::string mapped(std::string_view text, case_mapping mapping) {
 
 value lower(evaluator& on, arguments a) {
   const argument_reader args{"lower", a, 0};
+  on.spend(self(a).size());
   return made(on, mapped(self(a), u8_tolower));
 }
 value upper(evaluator& on, arguments a) {
   const argument_reader args{"upper", a, 0};
+  on.spend(self(a).size());
   return made(on, mapped(self(a), u8_toupper));
 }
 
 value capitalize(evaluator& on, arguments a) {
   const argument_reader args{"capitalize", a, 0};
+  on.spend(self(a).size());
   const auto first = character_offset(self(a), 1);
   return made(on, mapped(self(a).substr(0, first), u8_toupper) +
                       mapped(self(a).substr(first), u8_tolower));
@@ -73,6 +76,7 @@ value title(evaluator& on, arguments a) {
   const argument_reader args{"title", a, 0};
   std::string out;
   bool in_word = false;
+  on.spend(self(a).size() * 4);
   each_character(self(a), [&](std::string_view c) {
     out += mapped(c, in_word ? u8_tolower : u8_toupper);
     in_word = uc_is_alpha(decoded(c));
@@ -84,7 +88,7 @@ value title(evaluator& on, arguments a) {
 template <class Test>
 value all_characters(evaluator& on, std::string_view name, arguments a, Test test) {
   const argument_reader args{name, a, 0};
-  on.spend(self(a).size() / 16);
+  on.spend(self(a).size());
   bool all = !self(a).empty();
   each_character(self(a), [&](std::string_view c) { all = all && test(decoded(c)); });
   return of(all);
@@ -104,8 +108,9 @@ value isspace(evaluator& on, arguments a) {
 }
 
 /// Some letter has a case, and none has the other one.
-value has_only_case(std::string_view name, arguments a, bool upper_case) {
+value has_only_case(evaluator& on, std::string_view name, arguments a, bool upper_case) {
   const argument_reader args{name, a, 0};
+  on.spend(self(a).size());
   bool some = false;
   bool wrong = false;
   each_character(self(a), [&](std::string_view c) {
@@ -116,15 +121,16 @@ value has_only_case(std::string_view name, arguments a, bool upper_case) {
   });
   return of(some && !wrong);
 }
-value islower(evaluator&, arguments a) {
-  return has_only_case("islower", a, false);
+value islower(evaluator& on, arguments a) {
+  return has_only_case(on, "islower", a, false);
 }
-value isupper(evaluator&, arguments a) {
-  return has_only_case("isupper", a, true);
+value isupper(evaluator& on, arguments a) {
+  return has_only_case(on, "isupper", a, true);
 }
 
-value istitle(evaluator&, arguments a) {
+value istitle(evaluator& on, arguments a) {
   const argument_reader args{"istitle", a, 0};
+  on.spend(self(a).size());
   bool some = false;
   bool good = true;
   bool in_word = false;
@@ -162,7 +168,7 @@ std::optional<part> part_of(const argument_reader& args, std::string_view text) 
 std::int64_t found_at(evaluator& on, std::string_view name, arguments a, bool last) {
   const argument_reader args{name, a, 3};
   const auto wanted = args.need_string(0);
-  on.spend(self(a).size() / 16);
+  on.spend(search_cost(self(a), wanted));
   const auto searched = part_of(args, self(a));
   if (!searched) return -1;
   const auto at = last ? searched->text.rfind(wanted) : searched->text.find(wanted);
@@ -191,7 +197,7 @@ value string_count(evaluator& on, arguments a) {
   const auto wanted = args.need_string(0);
   const auto searched = part_of(args, self(a));
   if (!searched) return of(std::int64_t{0});
-  on.spend(self(a).size() / 16);
+  on.spend(search_cost(self(a), wanted));
   if (wanted.empty()) return of(static_cast<std::int64_t>(character_count(searched->text)) + 1);
   std::int64_t count = 0;
   for (auto at = searched->text.find(wanted); at != std::string_view::npos;
@@ -240,7 +246,7 @@ value stripped(evaluator& on, std::string_view name, arguments a, bool left, boo
     return by_blank ? uc_is_space(decoded(c)) : set->str().find(c) != std::string_view::npos;
   };
   auto text = self(a);
-  on.spend(text.size() / 16);
+  on.spend(search_cost(text, by_blank ? "" : set->str()) + text.size());
   const auto last_character = [&] {
     auto at = text.size() - 1;
     while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80)
@@ -269,6 +275,7 @@ value replace(evaluator& on, arguments a) {
   const auto after = args.need_string(1);
   auto left = args.integer_or(2, INT64_MAX);
   if (left < 0) left = INT64_MAX;
+  on.spend(search_cost(self(a), before));
   std::string out;
   auto text = self(a);
   const auto put = [&](std::string_view piece) {
@@ -314,6 +321,7 @@ value partition_at(evaluator& on, std::string_view name, arguments a, bool last)
   const auto separator = args.need_string(0);
   if (separator.empty()) raise("the separator is empty");
   const auto text = self(a);
+  on.spend(search_cost(text, separator));
   const auto at = last ? text.rfind(separator) : text.find(separator);
   std::array<value, 3> parts{};
   if (at == std::string_view::npos) {
@@ -368,8 +376,7 @@ std::vector<std::string_view> split_at_blank(std::string_view text, std::int64_t
   for (trim(); !text.empty(); trim()) {
     const auto at = from_end ? text.find_last_of(ascii_blank) : text.find_first_of(ascii_blank);
     if (most-- <= 0 || at == std::string_view::npos) {
-      const auto first = text.find_first_not_of(ascii_blank);
-      parts.push_back(from_end ? text.substr(first) : text);
+      parts.push_back(text);
       break;
     }
     parts.push_back(from_end ? text.substr(at + 1) : text.substr(0, at));
@@ -391,6 +398,7 @@ value split_as(evaluator& on, std::string_view name, arguments a, bool from_end)
   } else {
     if (!separator->is(value_kind::string)) args.refuse(*separator, "a string");
     if (separator->str().empty()) raise("the separator is empty");
+    on.spend(search_cost(self(a), separator->str()));
     parts = split_at(self(a), separator->str(), most, from_end);
   }
   const auto list = new_list(on, {});

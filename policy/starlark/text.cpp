@@ -37,8 +37,8 @@ public:
     case value_kind::none: return put("None");
     case value_kind::ellipsis: return put("Ellipsis");
     case value_kind::boolean: return put(v.boolean ? "True" : "False");
-    case value_kind::integer:
-    case value_kind::big_integer: return put(integer_text(v));
+    case value_kind::big_integer: on_.spend(1000); [[fallthrough]];
+    case value_kind::integer: return put(integer_text(v));
     case value_kind::real: return put(real_text(v.real));
     case value_kind::string: return put_quoted(v.str());
     case value_kind::bytes: put("b"); return put_quoted(v.str());
@@ -138,6 +138,7 @@ std::string converted(evaluator& on, char conversion, const value& v) {
   case 'X': {
     need(v.is_number(), "a number");
     if (v.is(value_kind::real) && !std::isfinite(v.real)) need(false, "a finite number");
+    if (v.is(value_kind::big_integer)) on.spend(1000);
     const auto whole = v.is(value_kind::real) ? integer_from(on.heap(), v.real) : v;
     auto text = integer_text(whole, conversion == 'o'                        ? 8
                                     : conversion == 'x' || conversion == 'X' ? 16
@@ -256,6 +257,10 @@ std::string format_braces(evaluator& on, std::string_view format, const call_arg
     }
   }
   return out;
+}
+
+std::uint64_t search_cost(std::string_view text, std::string_view wanted) noexcept {
+  return 1 + text.size() / 16 * (1 + wanted.size() / 16);
 }
 
 std::size_t character_count(std::string_view text) noexcept {
