@@ -96,6 +96,8 @@ void call_flow::ask(std::string reason, std::string will_be_allowed, const diges
   request.will_be_allowed = std::move(will_be_allowed);
   request.proposed_amendment = std::move(amendment);
   request.without_sandbox = terms.without_sandbox;
+  request.strict = plan_.strict_review;
+  request.user_may_be_asked = plan_.approval.mode != approval_mode::never;
   question_ = request;
   state_ = state::asking;
   out_.push_back(flow::ask_review{std::move(request)});
@@ -113,7 +115,7 @@ void call_flow::on(flow::review_answered& event) {
       {question.review_id, question.attempt, answer.reviewer, answer.decision, answer.reason});
 
   if (answer.decision == review_decision::abort)
-    return end(call_ending::aborted, stopped_message(true));
+    return end(call_ending::aborted, stopped_message(answer));
   if (!is_approval(answer.decision)) {
     if (question.attempt == 1)
       return end(call_ending::refused, review_refusal_message(question, answer));
@@ -250,17 +252,17 @@ void call_flow::on(flow::cancelled&) {
   switch (state_) {
   case state::asking:
     out_.push_back(flow::withdraw_review{question_->review_id});
-    return end(call_ending::aborted, stopped_message(false));
+    return end(call_ending::aborted, cancelled_message());
   case state::running: out_.push_back(flow::cancel_attempt{attempt_}); return;
   case state::closing_network: return; // the end of the attempt is known, its report is due
-  default: return end(call_ending::aborted, stopped_message(false));
+  default: return end(call_ending::aborted, cancelled_message());
   }
 }
 
 void call_flow::end_after_last_attempt() {
   const attempt_record& last = report_.attempts.back();
   if (last.ending == attempt_ending::cancelled)
-    return end(call_ending::aborted, stopped_message(false));
+    return end(call_ending::aborted, cancelled_message());
   if (last.ending == attempt_ending::not_started && !last.exit_code)
     return end(call_ending::failed, {},
                last.failure.value_or(error{errc::internal, "the attempt did not start", {}}));

@@ -17,7 +17,7 @@ void orchestrator::on_exit() {
     call_report report;
     report.call_id = call_id_;
     report.ending = call_ending::aborted;
-    report.message = stopped_message(false);
+    report.message = cancelled_message();
     caller_.deliver(std::make_shared<const call_report>(std::move(report)));
   }
   partners_ = {};

@@ -34,9 +34,11 @@ void shell_attempt::on_exit() {
   limit_.cancel();
   process_.reset(); // kills what still runs
   report_.reset();
-  if (!caller_.pending()) return;
-  record_.ending = attempt_ending::cancelled;
-  caller_.deliver(std::make_shared<const attempt_result>(attempt_result{record_, {}}));
+  if (caller_.pending()) {
+    record_.ending = attempt_ending::cancelled;
+    caller_.deliver(std::make_shared<const attempt_result>(attempt_result{record_, {}}));
+  }
+  caller_ = {}; // it refers to this actor
 }
 
 shell_attempt::behavior_type shell_attempt::make_behavior() {

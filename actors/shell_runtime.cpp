@@ -18,23 +18,17 @@ void shell_runtime::on_exit() {
 }
 
 shell_runtime::behavior_type shell_runtime::make_behavior() {
+  set_down_handler([this](const caf::down_msg& down) {
+    std::erase_if(running_, [&](const auto& entry) {
+      return caf::actor_cast<caf::actor_addr>(entry.second) == down.source;
+    });
+  });
   return {
       [this](run_atom, const attempt_ptr& what) -> caf::result<attempt_result_ptr> {
-        const std::string call = (*what)->call_id;
-        auto answer = make_response_promise<attempt_result_ptr>();
         auto worker = system().spawn<shell_attempt>(terms_);
-        running_[call] = worker;
-        request(worker, caf::infinite, run_v, what)
-            .then(
-                [this, call, answer](const attempt_result_ptr& over) mutable {
-                  running_.erase(call);
-                  answer.deliver(over);
-                },
-                [this, call, answer](caf::error& failed) mutable {
-                  running_.erase(call);
-                  answer.deliver(std::move(failed));
-                });
-        return answer;
+        monitor(worker);
+        running_[(*what)->call_id] = worker;
+        return delegate(worker, run_v, what);
       },
       [this](cancel_atom, const std::string& call) {
         if (const auto found = running_.find(call); found != running_.end())

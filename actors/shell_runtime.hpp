@@ -43,7 +43,8 @@ using shell_attempt_actor = runtime_actor::extend<
     // INTERNAL: the time limit.
     caf::reacts_to<expire_atom>>;
 
-/// Runs commands (§3, §45): each attempt in an actor of its own.
+/// Runs commands (§3, §45): each attempt in an actor of its own, which answers the caller itself.
+/// Its end cancels what still runs.
 class shell_runtime : public runtime_actor::base {
 public:
   shell_runtime(caf::actor_config& config, shell_terms terms);

@@ -13,7 +13,7 @@ call_report stopped(const std::string& call_id) {
   call_report report;
   report.call_id = call_id;
   report.ending = call_ending::aborted;
-  report.message = stopped_message(false);
+  report.message = cancelled_message();
   return report;
 }
 

@@ -87,60 +87,65 @@ bool pins_script(std::string_view family, words args) {
          !args[0].starts_with("/proc/");
 }
 
+/// True when `list`, words with a space between them, holds `word`.
+bool lists(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const auto end = std::min(list.find(' '), list.size());
+    if (list.substr(0, end) == word) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
 /// Programs of many subcommands that are banned without one, and which of them are too broad.
 struct subcommand_program {
   std::string_view family;
-  std::initializer_list<std::string_view> broad; ///< banned whatever follows
+  std::string_view broad; ///< banned whatever follows; words with a space between them
   /// Banned unless the word after it pins what runs (a script, a remote).
-  std::initializer_list<std::string_view> needs_target;
+  std::string_view needs_target;
 };
 
 const subcommand_program* find_subcommand_program(std::string_view family) {
-  static const subcommand_program programs[] = {
+  static constexpr subcommand_program programs[] = {
       {"git",
-       {"rebase",   "bisect",  "submodule",   "difftool", "mergetool", "filter-branch",
-        "config",   "clone",   "ls-remote",   "archive",  "daemon",    "send-email",
-        "grep",     "alias",   "filter-repo", "reset",    "clean",     "rm",
-        "checkout", "restore", "worktree",    "remote"},
-       {"push", "fetch", "pull"}},
-      {"npm",
-       {"exec", "x", "install", "i", "add", "update", "init", "create", "explore", "config", "set",
-        "publish"},
-       {"run", "run-script"}},
-      {"pnpm",
-       {"exec", "dlx", "install", "i", "add", "update", "create", "config", "publish"},
-       {"run"}},
-      {"yarn", {"exec", "dlx", "add", "create", "config", "publish", "node"}, {"run"}},
-      {"uv", {"add", "pip", "tool", "python", "publish"}, {"run"}},
-      {"poetry", {"add", "config", "publish"}, {"run"}},
-      {"pipenv", {"install"}, {"run"}},
-      {"pdm", {"add", "config"}, {"run"}},
-      {"hatch", {}, {"run"}},
-      {"bundle", {"add", "config", "install"}, {"exec"}},
-      {"cargo", {"install", "publish"}, {}},
-      {"go", {"run", "install", "get", "generate", "env", "tool"}, {}},
-      {"pip", {"install", "download", "wheel", "config"}, {}},
-      {"gem", {"install", "exec"}, {}},
-      {"brew", {"install"}, {}},
-      {"apt", {"install"}, {}},
-      {"apt-get", {"install"}, {}},
-      {"dnf", {"install"}, {}},
+       "rebase bisect submodule difftool mergetool filter-branch config clone "
+       "ls-remote archive daemon send-email grep alias filter-repo reset clean "
+       "rm checkout restore worktree remote",
+       "push fetch pull"},
+      {"npm", "exec x install i add update init create explore config set publish",
+       "run run-script"},
+      {"pnpm", "exec dlx install i add update create config publish", "run"},
+      {"yarn", "exec dlx add create config publish node", "run"},
+      {"uv", "add pip tool python publish", "run"},
+      {"poetry", "add config publish", "run"},
+      {"pipenv", "install", "run"},
+      {"pdm", "add config", "run"},
+      {"hatch", "", "run"},
+      {"bundle", "add config install", "exec"},
+      {"cargo", "install publish", ""},
+      {"go", "run install get generate env tool", ""},
+      {"pip", "install download wheel config", ""},
+      {"gem", "install exec", ""},
+      {"brew", "install", ""},
+      {"apt", "install", ""},
+      {"apt-get", "install", ""},
+      {"dnf", "install", ""},
       {"docker",
-       {"run", "exec", "compose", "build", "buildx", "create", "cp", "import", "load", "plugin",
-        "context", "container"},
-       {}},
-      {"podman", {"run", "exec", "build", "create", "cp", "import", "load", "container"}, {}},
-      {"kubectl", {"exec", "run", "cp", "apply", "delete", "debug", "config", "plugin"}, {}},
-      {"helm", {"install", "upgrade", "plugin"}, {}},
-      {"gh", {"api", "alias", "extension", "codespace"}, {}},
-      {"aws", {}, {}},
-      {"gcloud", {}, {}},
-      {"az", {}, {}},
-      {"terraform", {"apply", "console", "destroy"}, {}},
-      {"tofu", {"apply", "console", "destroy"}, {}},
-      {"mvn", {"exec:exec", "exec:java"}, {}},
-      {"gradle", {}, {}},
-      {"cmake", {"-E", "-P"}, {}},
+       "run exec compose build buildx create cp import load plugin context "
+       "container",
+       ""},
+      {"podman", "run exec build create cp import load container", ""},
+      {"kubectl", "exec run cp apply delete debug config plugin", ""},
+      {"helm", "install upgrade plugin", ""},
+      {"gh", "api alias extension codespace", ""},
+      {"aws", "", ""},
+      {"gcloud", "", ""},
+      {"az", "", ""},
+      {"terraform", "apply console destroy", ""},
+      {"tofu", "apply console destroy", ""},
+      {"mvn", "exec:exec exec:java", ""},
+      {"gradle", "", ""},
+      {"cmake", "", ""},
   };
   const auto found = std::ranges::find(programs, family, &subcommand_program::family);
   return found == std::end(programs) ? nullptr : found;
@@ -148,8 +153,8 @@ const subcommand_program* find_subcommand_program(std::string_view family) {
 
 bool is_broad_subcommand(const subcommand_program& program, words args) {
   if (args.empty() || (args[0].starts_with('-') && args[0] != "--build")) return true;
-  if (is_one_of(args[0], program.broad)) return true;
-  if (!is_one_of(args[0], program.needs_target)) return false;
+  if (lists(program.broad, args[0])) return true;
+  if (!lists(program.needs_target, args[0])) return false;
   if (args.size() < 2 || args[1].empty() || args[1].starts_with('-')) return true;
   // A remote that is a path or a URL may name a program of this machine; `uv run` runs its words.
   if (program.family == "git" && is_one_of(args[0], {"push", "fetch", "pull"}))

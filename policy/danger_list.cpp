@@ -43,22 +43,21 @@ reason find_system_danger(words argv) {
 /// Services elsewhere, which no sandbox of this host can protect.
 reason find_remote_danger(words argv) {
   struct destroying {
-    std::string_view program;
-    std::initializer_list<std::string_view> path; ///< subcommand words, in order
+    std::string_view program, first, second; ///< subcommand words; an empty one fits any
   };
-  static const destroying list[] = {
-      {"terraform", {"destroy"}},      {"tofu", {"destroy"}},
-      {"kubectl", {"delete"}},         {"docker", {"system", "prune"}},
-      {"docker", {"volume", "rm"}},    {"docker", {"volume", "prune"}},
-      {"podman", {"system", "prune"}}, {"podman", {"volume", "rm"}},
-      {"podman", {"volume", "prune"}}, {"gh", {"repo", "delete"}},
-      {"npm", {"unpublish"}},          {"aws", {"s3", "rb"}},
+  static constexpr destroying list[] = {
+      {"terraform", "destroy", {}},  {"tofu", "destroy", {}},    {"kubectl", "delete", {}},
+      {"docker", "system", "prune"}, {"docker", "volume", "rm"}, {"docker", "volume", "prune"},
+      {"podman", "system", "prune"}, {"podman", "volume", "rm"}, {"podman", "volume", "prune"},
+      {"gh", "repo", "delete"},      {"npm", "unpublish", {}},   {"aws", "s3", "rb"},
   };
   const auto name = program_name(argv[0]);
-  const auto spoken = operands(argv.subspan(1));
+  if (std::ranges::find(list, name, &destroying::program) == std::end(list)) return std::nullopt;
+  auto spoken = operands(argv.subspan(1));
+  spoken.resize(2);
   for (const auto& entry : list)
-    if (name == entry.program && spoken.size() >= entry.path.size() &&
-        std::ranges::equal(entry.path, std::span{spoken}.first(entry.path.size())))
+    if (name == entry.program && spoken[0] == entry.first &&
+        (entry.second.empty() || spoken[1] == entry.second))
       return "it deletes things that other machines hold";
   return std::nullopt;
 }

@@ -147,18 +147,19 @@ std::optional<std::string> find_powershell_danger(words argv) {
 std::optional<std::string> find_windows_danger(words argv) {
   if (argv.empty()) return std::nullopt;
   const auto name = windows_name(argv[0]);
-  const auto lowered = lower_all(argv);
   if (name == "cmd") return find_cmd_danger(argv);
   if (is_one_of(name, {"powershell", "pwsh"})) {
-    if (std::ranges::any_of(lowered, is_encoded_command))
+    if (std::ranges::any_of(lower_all(argv), is_encoded_command))
       return "its script is encoded, so nobody can read what would run";
     return find_powershell_danger(argv.subspan(1));
   }
-  if (!any_has_url(lowered)) return std::nullopt;
-  const bool handler = name == "rundll32" && mentions(lowered, {"url.dll,fileprotocolhandler"});
   const bool browser = is_browser(name) && to_lower_ascii(argv[0]).ends_with(".exe");
-  if (handler || browser || is_one_of(name, {"explorer", "mshta"})) return opens_url;
-  return std::nullopt;
+  if (!browser && !is_one_of(name, {"explorer", "mshta", "rundll32"})) return std::nullopt;
+  const auto lowered = lower_all(argv);
+  if (!any_has_url(lowered)) return std::nullopt;
+  if (name == "rundll32" && !mentions(lowered, {"url.dll,fileprotocolhandler"}))
+    return std::nullopt;
+  return opens_url;
 }
 
 } // namespace gatehouse::policy

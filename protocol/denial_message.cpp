@@ -115,9 +115,15 @@ std::string retry_refusal_message(const denial& what, const review_request& ques
   });
 }
 
-std::string stopped_message(bool by_reviewer) {
-  return by_reviewer ? "The user stopped the turn. Do nothing more until they answer."
-                     : "The call was cancelled before it ended.";
+std::string stopped_message(const review_answer& answer) {
+  if (answer.reviewer != reviewer_kind::guardian)
+    return "The user stopped the turn. Do nothing more until they answer.";
+  return lines({sentence("The automatic review stopped the turn: " + answer.reason),
+                "Do nothing more until the user answers.", rewording});
+}
+
+std::string cancelled_message() {
+  return "The call was cancelled before it ended.";
 }
 
 std::string failure_message(const error& failure) {

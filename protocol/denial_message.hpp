@@ -26,8 +26,11 @@ std::string denial_message(const denial& what);
 std::string retry_refusal_message(const denial& what, const review_request& question,
                                   const review_answer& answer);
 
-/// The reviewer ended the turn, or the caller took the call back.
-std::string stopped_message(bool by_reviewer);
+/// The answer was `abort`: the turn is over until the user speaks (§51, §48a).
+std::string stopped_message(const review_answer& answer);
+
+/// The caller took the call back.
+std::string cancelled_message();
 
 /// The boundary or the program could not be started.
 std::string failure_message(const error& failure);

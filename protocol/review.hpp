@@ -40,6 +40,8 @@ struct review_request {
   std::vector<std::string> proposed_amendment; ///< empty: "add rule" is not offered
   bool session_offered = false;                ///< is "for the session" on offer?
   bool without_sandbox = false; ///< does an approval cover leaving the sandbox (§D5)?
+  bool strict = false; ///< strict review: only the automatic reviewer may say yes unasked (§49)
+  bool user_may_be_asked = true; ///< false: the approval policy lets no person be asked (§33)
 };
 
 struct review_answer {

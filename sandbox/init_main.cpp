@@ -379,6 +379,11 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
   kernel_call(SYS_prctl, PR_SET_NAME, "gatehouse-init", 0, 0, 0);
   kernel_call(SYS_fcntl, control, F_SETFD, FD_CLOEXEC);
 
+  init::message first{};
+  while (kernel_call(SYS_recvfrom, control, &first, sizeof first, 0, 0, 0) == -EINTR) {
+  }
+  // The outer stage ended before it knew what to do, or is another version.
+  if (first.kind != init::proceed) end(121);
   const spec s = read_spec(spec_fd);
   require(stage::spec, kernel_call(SYS_dup3, s.head->stderr_fd, 2, 0));
   // Nothing inherited reaches the command, whoever forgot to close it.

@@ -7,7 +7,7 @@
 /// versioned beyond a magic number that catches a mixed installation.
 namespace gatehouse::sandbox::init {
 
-inline constexpr std::uint32_t spec_magic = 0x67683031;
+inline constexpr std::uint32_t spec_magic = 0x67683032;
 
 enum spec_flag : std::uint32_t {
   /// We are the payload of bubblewrap: check capabilities, apply Landlock and the filters. Without
@@ -47,6 +47,7 @@ enum message_kind : std::uint32_t {
   signalled = 5,       ///< value: signal that ended the command
   boundary_failed = 6, ///< value: errno; stage says what could not be applied; nothing ran
   // to init
+  proceed = 15,        ///< the specification is complete; nothing is done before this
   forward_signal = 16, ///< value: signal for the command's process group
 };
 

@@ -1,6 +1,7 @@
 #include "sandbox/inner_stage.hpp"
 
 #include "sandbox/bwrap_failure.hpp"
+#include "sandbox/file_descriptor.hpp"
 #include "sandbox/init_protocol.hpp"
 
 #include <cerrno>
@@ -28,18 +29,15 @@ error system_failure(const std::string& what) {
   return {errc::boundary_failed, what + ": " + std::strerror(errno), ""};
 }
 
-/// `bytes` in a memory file, sealed and rewound.
-result<file_descriptor> memory_file(const char* name, const std::string& bytes) {
-  file_descriptor file{memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-  if (!file) return system_failure("cannot make a memory file");
+/// @return false with errno set
+bool write_all(int fd, const std::string& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t size = write(file.get(), bytes.data() + done, bytes.size() - done);
-    if (size < 0) return system_failure("cannot fill a memory file");
+    const ssize_t size = write(fd, bytes.data() + done, bytes.size() - done);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return false;
     done += static_cast<std::size_t>(size);
   }
-  lseek(file.get(), 0, SEEK_SET);
-  fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
-  return file;
+  return true;
 }
 
 /// NUL-terminated, one after the other.
@@ -81,114 +79,158 @@ std::string stage_text(std::uint32_t stage) {
   return "gatehouse-sandbox and gatehouse-sandbox-init do not fit together";
 }
 
-/// The descriptors of one run.
-struct channels {
+} // namespace
+
+struct inner_stage::state {
   file_descriptor control, inner_control; ///< ours, the inner stage's
   file_descriptor complaints, inner_complaints;
+  file_descriptor arguments, bwrap_arguments; ///< bubblewrap reads its options to the end of a pipe
   file_descriptor stderr_copy;
   file_descriptor signals;
-  file_descriptor spec, init, arguments;
+  file_descriptor spec; ///< memory file, filled by run()
+  file_descriptor init;
+  pid_t child = -1;
+  file_descriptor ended; ///< of the child
+
+  ~state() {
+    if (child < 0) return;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+
+  result<void> open(const std::string& init_path, bool with_bwrap);
+  result<void> spawn(const std::string& bwrap, std::span<const int> inherited);
+  result<void> tell(const inner_request& request, std::span<const std::string> arguments);
 };
 
-result<channels> open_channels(const std::string& init_path, const inner_request& request,
-                               const bwrap_call& bwrap) {
-  channels c;
-  c.init.reset(open(init_path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!c.init)
+result<void> inner_stage::state::open(const std::string& init_path, bool with_bwrap) {
+  init.reset(::open(init_path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!init)
     return error{errc::boundary_unavailable,
                  init_path + " cannot be opened: " + std::strerror(errno),
                  "install gatehouse-sandbox-init beside gatehouse-sandbox"};
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     return system_failure("cannot make a socket pair");
-  c.control.reset(pair[0]);
-  c.inner_control.reset(pair[1]);
+  control.reset(pair[0]);
+  inner_control.reset(pair[1]);
   if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) != 0) return system_failure("cannot make a pipe");
-  c.complaints.reset(pair[0]);
-  c.inner_complaints.reset(pair[1]);
-  c.stderr_copy.reset(fcntl(2, F_DUPFD_CLOEXEC, 3));
-  if (!c.stderr_copy) return system_failure("cannot duplicate standard error");
+  complaints.reset(pair[0]);
+  inner_complaints.reset(pair[1]);
+  if (with_bwrap) {
+    if (pipe2(pair, O_CLOEXEC) != 0) return system_failure("cannot make a pipe");
+    bwrap_arguments.reset(pair[0]);
+    arguments.reset(pair[1]);
+  }
+  stderr_copy.reset(fcntl(2, F_DUPFD_CLOEXEC, 3));
+  if (!stderr_copy) return system_failure("cannot duplicate standard error");
+  spec.reset(memfd_create("spec", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!spec) return system_failure("cannot make a memory file");
 
   sigset_t set;
   sigemptyset(&set);
   for (const int one : forwarded)
     sigaddset(&set, one);
   sigprocmask(SIG_BLOCK, &set, nullptr);
-  c.signals.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!c.signals) return system_failure("cannot watch signals");
-
-  auto spec = memory_file("spec", spec_bytes(request, c.stderr_copy.get()));
-  if (!spec) return spec.error();
-  c.spec = *std::move(spec);
-  if (!bwrap.program.empty()) {
-    std::string bytes;
-    append(bytes, bwrap.arguments);
-    auto arguments = memory_file("arguments", bytes);
-    if (!arguments) return arguments.error();
-    c.arguments = *std::move(arguments);
-  }
-  return c;
+  signals.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals) return system_failure("cannot watch signals");
+  return {};
 }
 
-/// Starts bubblewrap, or the inner stage itself. The environment is empty: nothing the command's
-/// environment holds (LD_PRELOAD, say) may act on the programs that build its boundary.
-result<pid_t> spawn(const channels& c, const bwrap_call& bwrap) {
-  const std::string payload = "/proc/self/fd/" + std::to_string(c.init.get());
-  const std::string control = std::to_string(c.inner_control.get());
-  const std::string spec = std::to_string(c.spec.get());
-  const std::string arguments = std::to_string(c.arguments.get());
+/// The environment is empty: nothing the command's environment holds (LD_PRELOAD, say) may act on
+/// the programs that build its boundary.
+result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const int> inherited) {
+  const std::string payload = "/proc/self/fd/" + std::to_string(init.get());
+  const std::string control_text = std::to_string(inner_control.get());
+  const std::string spec_text = std::to_string(spec.get());
+  const std::string arguments_text = std::to_string(bwrap_arguments.get());
   std::vector<const char*> argv;
-  if (!bwrap.program.empty())
-    argv = {"bwrap", "--as-pid-1", "--args", arguments.c_str(), "--remount-ro", "/proc", "--"};
-  argv.insert(argv.end(), {payload.c_str(), control.c_str(), spec.c_str(), nullptr});
+  // The inner stage is process 1 itself. /proc is read-only: as root, kernel settings could be
+  // written there, and by anybody the memory of other processes.
+  if (!bwrap.empty())
+    argv = {"bwrap", "--as-pid-1", "--args", arguments_text.c_str(), "--remount-ro", "/proc", "--"};
+  argv.insert(argv.end(), {payload.c_str(), control_text.c_str(), spec_text.c_str(), nullptr});
   const char* environment[] = {nullptr};
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   // Duplicating a descriptor onto itself is how posix_spawn lets it be inherited.
   for (const int fd :
-       {c.init.get(), c.inner_control.get(), c.spec.get(), c.stderr_copy.get(), c.arguments.get()})
+       {init.get(), inner_control.get(), spec.get(), stderr_copy.get(), bwrap_arguments.get()})
     if (fd >= 0) posix_spawn_file_actions_adddup2(&files, fd, fd);
-  for (const int fd : bwrap.inherited)
+  for (const int fd : inherited)
     posix_spawn_file_actions_adddup2(&files, fd, fd);
-  posix_spawn_file_actions_adddup2(&files, c.inner_complaints.get(), 2);
+  posix_spawn_file_actions_adddup2(&files, inner_complaints.get(), 2);
 
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  sigset_t none, all;
+  sigset_t none, defaults;
   sigemptyset(&none);
-  sigfillset(&all);
+  // Bubblewrap waits for children; the inner stage resets everything else for the command.
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGCHLD);
+  sigaddset(&defaults, SIGPIPE);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
   // Signals for our group must reach the command through us only, once and in order.
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  pid_t pid = -1;
-  const char* program = bwrap.program.empty() ? payload.c_str() : bwrap.program.c_str();
-  errno = posix_spawn(&pid, program, &files, &attributes, const_cast<char**>(argv.data()),
+  const char* program = bwrap.empty() ? payload.c_str() : bwrap.c_str();
+  errno = posix_spawn(&child, program, &files, &attributes, const_cast<char**>(argv.data()),
                       const_cast<char**>(environment));
   const int failure = errno;
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   errno = failure;
-  if (failure != 0) return system_failure(std::string{"cannot start "} + program);
-  return pid;
+  if (failure != 0) {
+    child = -1;
+    return system_failure(std::string{"cannot start "} + program);
+  }
+  inner_control.reset();
+  inner_complaints.reset();
+  bwrap_arguments.reset();
+  ended.reset(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  if (!ended) return system_failure("cannot watch the process that was started");
+  return {};
 }
+
+/// The word to go on comes last: the inner stage does nothing before it.
+result<void> inner_stage::state::tell(const inner_request& request,
+                                      std::span<const std::string> bwrap_options) {
+  if (!write_all(spec.get(), spec_bytes(request, stderr_copy.get())))
+    return system_failure("cannot fill a memory file");
+  fcntl(spec.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+  const init::message go{init::proceed, 0, 0};
+  if (send(control.get(), &go, sizeof go, MSG_NOSIGNAL) != sizeof go)
+    return system_failure("cannot speak to the inner stage");
+  if (arguments) {
+    std::string bytes;
+    append(bytes, bwrap_options);
+    // When bubblewrap has ended instead of reading, its own words say why.
+    if (!write_all(arguments.get(), bytes) && errno != EPIPE)
+      return system_failure("cannot speak to bubblewrap");
+    arguments.reset();
+  }
+  return {};
+}
+
+namespace {
 
 /// What the inner stage has said so far.
 class conversation {
 public:
-  conversation(const channels& c, supervisor* watcher, event_report& report)
-      : channels_{c}, watcher_{watcher}, report_{report} {}
+  conversation(int control, supervisor* watcher, event_report& report)
+      : control_{control}, watcher_{watcher}, report_{report} {}
 
   /// Reads what is there. False at the end of the conversation.
   bool read();
-  void forward_signals();
-  /// The exit status, when the child has ended with `status`.
-  int conclude(int status, const std::string& program);
+  void forward_signals(int signals);
+  /// The exit status, when the child has ended with `status`; `complaints`: what it wrote to its
+  /// standard error.
+  int conclude(int status, int complaints, const std::string& program);
 
 private:
-  const channels& channels_;
+  int control_;
   supervisor* watcher_;
   event_report& report_;
   std::optional<init::message> last_;
@@ -204,7 +246,7 @@ bool conversation::read() {
     header.msg_iovlen = 1;
     header.msg_control = space;
     header.msg_controllen = sizeof space;
-    const ssize_t size = recvmsg(channels_.control.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const ssize_t size = recvmsg(control_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (size != sizeof m) return false;
     if (m.kind == init::listener) {
@@ -224,19 +266,19 @@ bool conversation::read() {
   }
 }
 
-void conversation::forward_signals() {
+void conversation::forward_signals(int signals) {
   signalfd_siginfo info{};
-  while (::read(channels_.signals.get(), &info, sizeof info) == sizeof info) {
+  while (::read(signals, &info, sizeof info) == sizeof info) {
     const init::message m{init::forward_signal, static_cast<std::int32_t>(info.ssi_signo), 0};
-    send(channels_.control.get(), &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
+    send(control_, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 }
 
-int conversation::conclude(int status, const std::string& program) {
+int conversation::conclude(int status, int complaints, const std::string& program) {
   sandbox_event event;
   if (!last_) {
     char text[4096];
-    const ssize_t size = ::read(channels_.complaints.get(), text, sizeof text);
+    const ssize_t size = ::read(complaints, text, sizeof text);
     error why = explain_bwrap_failure({text, size > 0 ? static_cast<std::size_t>(size) : 0});
     if (WIFSIGNALED(status) && size <= 0)
       why = {errc::boundary_failed,
@@ -279,32 +321,34 @@ bool leads_terminal_session() noexcept {
   return getsid(0) == getpid() && tcgetsid(0) == getpid();
 }
 
-int run_inner_stage(const std::string& init_path, const inner_request& request,
-                    const bwrap_call& bwrap, supervisor* watcher, event_report& report) {
-  auto opened = open_channels(init_path, request, bwrap);
-  if (!opened) {
-    report.boundary_failed(opened.error());
-    return exit_no_boundary;
-  }
-  channels c = *std::move(opened);
-  const auto child = spawn(c, bwrap);
-  if (!child) {
-    report.boundary_failed(child.error());
-    return exit_no_boundary;
-  }
-  c.inner_control.reset();
-  c.inner_complaints.reset();
-  const file_descriptor ended{static_cast<int>(syscall(SYS_pidfd_open, *child, 0))};
+inner_stage::inner_stage(std::unique_ptr<state> s) noexcept : state_{std::move(s)} {}
+inner_stage::inner_stage(inner_stage&&) noexcept = default;
+inner_stage::~inner_stage() = default;
 
-  conversation talk{c, watcher, report};
+result<inner_stage> inner_stage::start(const std::string& init_path, const std::string& bwrap,
+                                       std::span<const int> inherited) {
+  auto s = std::make_unique<state>();
+  if (const auto opened = s->open(init_path, !bwrap.empty()); !opened) return opened.error();
+  if (const auto spawned = s->spawn(bwrap, inherited); !spawned) return spawned.error();
+  return inner_stage{std::move(s)};
+}
+
+int inner_stage::run(const inner_request& request, std::span<const std::string> bwrap_arguments,
+                     supervisor* watcher, event_report& report) {
+  state& s = *state_;
+  if (const auto told = s.tell(request, bwrap_arguments); !told) {
+    report.boundary_failed(told.error());
+    return exit_no_boundary;
+  }
+  conversation talk{s.control.get(), watcher, report};
   bool talking = true, supervising = watcher != nullptr;
   for (;;) {
-    pollfd watched[] = {{ended.get(), POLLIN, 0},
-                        {talking ? c.control.get() : -1, POLLIN, 0},
-                        {c.signals.get(), POLLIN, 0},
+    pollfd watched[] = {{s.ended.get(), POLLIN, 0},
+                        {talking ? s.control.get() : -1, POLLIN, 0},
+                        {s.signals.get(), POLLIN, 0},
                         {supervising ? watcher->listener() : -1, POLLIN, 0}};
     if (poll(watched, std::size(watched), -1) < 0) continue;
-    if (watched[2].revents) talk.forward_signals();
+    if (watched[2].revents) talk.forward_signals(s.signals.get());
     if (watched[1].revents) talking = talk.read();
     if (watched[3].revents & POLLIN)
       watcher->serve();
@@ -315,8 +359,9 @@ int run_inner_stage(const std::string& init_path, const inner_request& request,
   // What was said last may still lie in the socket.
   if (talking) talk.read();
   int status = 0;
-  waitpid(*child, &status, 0);
-  return talk.conclude(status, request.command.front());
+  waitpid(s.child, &status, 0);
+  s.child = -1;
+  return talk.conclude(status, s.complaints.get(), request.command.front());
 }
 
 } // namespace gatehouse::sandbox

@@ -3,10 +3,9 @@
 #include "protocol/result.hpp"
 #include "protocol/sandbox_choice.hpp"
 #include "sandbox/event_report.hpp"
-#include "sandbox/file_descriptor.hpp"
 #include "sandbox/supervisor.hpp"
 
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,21 +27,36 @@ struct inner_request {
   std::vector<std::string> write_paths;
 };
 
-/// How bubblewrap is called around it; `program` empty: the inner stage is started directly.
-struct bwrap_call {
-  std::string program;
-  std::vector<std::string> arguments; ///< without the payload
-  std::span<const int> inherited;     ///< descriptors that `arguments` name
-};
-
 /// True when standard input is the controlling terminal of a session that this process leads, that
 /// is, a pseudo-terminal made for it.
 bool leads_terminal_session() noexcept;
 
-/// Starts the inner stage, serves `watcher` (may be null), forwards signals, reports, and returns
-/// the exit status of the command once every process of it has ended.
-/// @pre descriptors 0 to 2 are open and everything above is close-on-exec
-int run_inner_stage(const std::string& init_path, const inner_request& request,
-                    const bwrap_call& bwrap, supervisor* watcher, event_report& report);
+/// The inner stage and, around it, bubblewrap. Starting is apart from telling what to do, so that
+/// the programs load while the view is still being planned. Until it is told, bubblewrap has made
+/// no namespace and no mount; when this object ends before that, the child ends with it, and the
+/// inner stage, were it ever reached, does nothing without the last word of run().
+class inner_stage {
+public:
+  /// `bwrap`: the program to build the view with; empty: the inner stage is started directly.
+  /// `inherited`: descriptors that the arguments given to run() will name.
+  /// @pre descriptors 0 to 2 are open and everything above is close-on-exec
+  static result<inner_stage> start(const std::string& init_path, const std::string& bwrap,
+                                   std::span<const int> inherited);
+
+  inner_stage(inner_stage&&) noexcept;
+  inner_stage& operator=(inner_stage&&) = delete;
+  ~inner_stage();
+
+  /// Tells the child what to do (`bwrap_arguments`: without the payload), serves `watcher` (may be
+  /// null), forwards signals, reports, and returns the exit status of the command once every
+  /// process of it has ended.
+  int run(const inner_request& request, std::span<const std::string> bwrap_arguments,
+          supervisor* watcher, event_report& report);
+
+private:
+  struct state;
+  explicit inner_stage(std::unique_ptr<state> s) noexcept;
+  std::unique_ptr<state> state_;
+};
 
 } // namespace gatehouse::sandbox

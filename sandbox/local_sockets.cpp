@@ -71,7 +71,8 @@ address read_address(const caller& who, const seccomp_data& call) {
 
 /// A socket that we were started with as a standard stream was made outside.
 bool is_own_stream(int socket) {
-  struct stat wanted {}, own {};
+  struct stat wanted {
+  }, own{};
   if (fstat(socket, &wanted) != 0) return true;
   for (int fd = 0; fd < 3; ++fd)
     if (fstat(fd, &own) == 0 && own.st_dev == wanted.st_dev && own.st_ino == wanted.st_ino)
@@ -178,7 +179,7 @@ answer local_sockets::bind(const caller& who, const seccomp_data& call) const {
   if (path.empty()) return through;
   const place p = who.locate(AT_FDCWD, path, false);
   if (p.error != 0) return answer::failure(p.error);
-  if (const auto* guard = find_guard(guards_, p.path(), guarded_operation::place)) {
+  if (const auto* guard = folders_.find(p, guarded_operation::place)) {
     blocked("bind", p.path(), {}, guard->why);
     return answer::failure(EACCES);
   }

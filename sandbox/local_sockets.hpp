@@ -3,12 +3,11 @@
 #include "protocol/sandbox_choice.hpp"
 #include "protocol/sandbox_event.hpp"
 #include "sandbox/caller.hpp"
+#include "sandbox/guarded_folders.hpp"
 #include "sandbox/performed_call.hpp"
-#include "sandbox/plan.hpp"
 
 #include <deque>
 #include <functional>
-#include <span>
 #include <string>
 
 struct seccomp_data;
@@ -21,10 +20,10 @@ namespace gatehouse::sandbox {
 /// sandbox listens on.
 class local_sockets {
 public:
-  /// `guards` and `report` must outlive the object.
-  local_sockets(network_mode network, std::span<const creation_guard> guards,
+  /// `folders` and `report` must outlive the object.
+  local_sockets(network_mode network, const guarded_folders& folders,
                 const std::function<void(const sandbox_event&)>& report)
-      : network_{network}, guards_{guards}, report_{report} {}
+      : network_{network}, folders_{folders}, report_{report} {}
 
   /// `socket` of a family that the network mode does not have.
   answer refuse_family(const seccomp_data& call) const;
@@ -47,7 +46,7 @@ private:
   void blocked(const char* call, std::string path, std::string family, std::string entry) const;
 
   network_mode network_;
-  std::span<const creation_guard> guards_;
+  const guarded_folders& folders_;
   const std::function<void(const sandbox_event&)>& report_;
   /// Held open, so that the number of the inode cannot be given to another file.
   std::deque<file_descriptor> listening_;

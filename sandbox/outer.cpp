@@ -6,10 +6,12 @@
 #include "sandbox/choose_backend.hpp"
 #include "sandbox/command_environment.hpp"
 #include "sandbox/event_report.hpp"
+#include "sandbox/file_descriptor.hpp"
 #include "sandbox/find_bwrap.hpp"
 #include "sandbox/host_paths.hpp"
 #include "sandbox/inner_stage.hpp"
 #include "sandbox/plan.hpp"
+#include "sandbox/program_lookup.hpp"
 #include "sandbox/supervisor.hpp"
 
 #include <cerrno>
@@ -17,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -91,17 +94,39 @@ int run_confined(const outer_options& options, const permission_profile& profile
     return exit_no_boundary;
   };
   const auto context = context_of(options);
+  std::vector<std::string> writable_roots;
+  for (const auto& root : writable_roots_of(profile, context))
+    writable_roots.push_back(canonical(root));
+  const char* path_variable = std::getenv("PATH");
+  const auto bwrap = find_bwrap(path_variable ? path_variable : "", writable_roots);
+  if (!bwrap) return fail(bwrap.error());
+
+  std::optional<inner_stage> stage;
+  const auto start = [&](std::span<const int> inherited) -> result<void> {
+    auto started = inner_stage::start(init_path, bwrap->path, inherited);
+    if (!started) return started.error();
+    stage.emplace(*std::move(started));
+    return {};
+  };
+  // Denied files need descriptors that bubblewrap inherits: how many is known with the plan only.
+  const bool early = !has_denied_reads(profile);
+  if (early)
+    if (const auto started = start({}); !started) return fail(started.error());
+
   const auto facts = gather_host_facts(profile, context);
   const auto plan = make_mount_plan(profile, context, facts);
   if (!plan) return fail(plan.error());
   for (const auto& warning : plan->warnings)
     std::fprintf(stderr, "gatehouse-sandbox: warning: %s\n", warning.c_str());
-
-  const char* path_variable = std::getenv("PATH");
-  const auto bwrap = find_bwrap(path_variable ? path_variable : "", plan->write_paths);
-  if (!bwrap) return fail(bwrap.error());
   const auto empty_files = open_empty_files(denied_file_count(*plan));
   if (!empty_files) return fail(empty_files.error());
+  std::vector<int> empty_fds;
+  for (const auto& file : *empty_files)
+    empty_fds.push_back(file.get());
+  if (early && !empty_fds.empty())
+    return fail({errc::internal, "the plan denies files that the profile does not", ""});
+  if (!early)
+    if (const auto started = start(empty_fds); !started) return fail(started.error());
 
   inner_request request;
   request.network = choose_network(profile, options.proxy_network);
@@ -115,13 +140,11 @@ int run_confined(const outer_options& options, const permission_profile& profile
   view.network = request.network;
   view.new_session = !request.own_terminal;
   view.chdir = canonical(options.command_cwd);
-  for (const auto& file : *empty_files)
-    view.empty_fds.push_back(file.get());
+  view.empty_fds = empty_fds;
 
   supervisor watcher{{request.network, request.own_terminal, plan->guards, plan->write_paths,
                       [&report](const sandbox_event& event) { report.send(event); }}};
-  return run_inner_stage(init_path, request, {bwrap->path, bwrap_argv(*plan, view), view.empty_fds},
-                         &watcher, report);
+  return stage->run(request, bwrap_argv(*plan, view), &watcher, report);
 }
 
 /// Disabled and external profiles: no boundary of ours (§60), but the same supervision, so that the
@@ -140,7 +163,12 @@ int run_supervised(const outer_options& options, const std::string& init_path,
   request.own_terminal = leads_terminal_session();
   request.command = options.command;
   request.environment.assign(environment.begin(), environment.end());
-  return run_inner_stage(init_path, request, {}, nullptr, report);
+  auto stage = inner_stage::start(init_path, {}, {});
+  if (!stage) {
+    report.boundary_failed(stage.error());
+    return exit_no_boundary;
+  }
+  return stage->run(request, {}, nullptr, report);
 }
 
 } // namespace

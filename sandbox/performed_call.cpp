@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
 #include <linux/seccomp.h>
 #include <linux/stat.h>
 #include <sys/ioctl.h>
@@ -15,6 +16,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 namespace gatehouse::sandbox {
 namespace {
@@ -136,6 +138,11 @@ bool is_own_stream(const place& at) {
       return true;
   }
   return false;
+}
+
+bool is_process_information(const place& at) {
+  struct statfs fs {};
+  return fstatfs(at.object.get(), &fs) != 0 || fs.f_type == PROC_SUPER_MAGIC;
 }
 
 int refusal_of(const place& at) {

@@ -49,6 +49,9 @@ answer remove_entry(const place& at, int flags);
 /// process: such a stream may be reopened through /dev/stdout.
 bool is_own_stream(const place& at);
 
+/// True when what stands at `at` is a file of /proc itself, not one that /proc leads to.
+bool is_process_information(const place& at);
+
 /// EROFS on a read-only mount, else EACCES: what the caller would have been told by the kernel.
 int refusal_of(const place& at);
 

@@ -2,6 +2,7 @@
 
 #include "sandbox/caller.hpp"
 #include "sandbox/find_bwrap.hpp"
+#include "sandbox/guarded_folders.hpp"
 #include "sandbox/local_sockets.hpp"
 #include "sandbox/performed_call.hpp"
 
@@ -66,10 +67,12 @@ name_call decode(const seccomp_data& data) {
 } // namespace
 
 struct supervisor::state {
-  explicit state(setting s) : how{std::move(s)}, sockets{how.network, how.guards, how.report} {}
+  explicit state(setting s)
+      : how{std::move(s)}, folders{how.guards}, sockets{how.network, folders, how.report} {}
 
   setting how;
   file_descriptor listener;
+  guarded_folders folders;
   local_sockets sockets;
 
   void blocked(const char* call, const std::string& path, const std::string& entry) {
@@ -84,7 +87,7 @@ struct supervisor::state {
 
   /// errno to answer with when a guard forbids it, else 0.
   int guarded(const name_call& call, const place& at, guarded_operation operation) {
-    const auto* guard = find_guard(how.guards, at.path(), operation);
+    const auto* guard = folders.find(at, operation);
     if (!guard) return 0;
     blocked(call.name, at.path(), guard->why);
     return EACCES;
@@ -111,7 +114,9 @@ answer supervisor::state::open_file(const caller& who, const name_call& call,
   if (at.error != 0) return answer::failure(at.error);
   if (at.exists()) {
     const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-    const bool reachable = may_change(at.folder_path) || is_own_stream(at);
+    const bool reachable = may_change(at.path()) || is_own_stream(at);
+    // Opened by us, a file of /proc could say more than its caller may know.
+    if (is_process_information(at)) return answer::failure(refusal_of(at));
     if (!who.still_waits()) return answer::failure(EINTR);
     return open_existing(at, flags, !writes || reachable, how.own_terminal);
   }

@@ -64,7 +64,10 @@ std::vector<units> sequence(const unit* first, const unit* last, bool& too_many)
   long step = 1;
   const bool numbers = number(parts[0], from) && number(parts[1], to);
   if (!numbers) {
-    if (parts[0].size() != 1 || parts[1].size() != 1) return {};
+    const auto letter = [](const std::string& text) {
+      return text.size() == 1 && is_name_start(text[0]) && text[0] != '_';
+    };
+    if (!letter(parts[0]) || !letter(parts[1])) return {};
     from = static_cast<unsigned char>(parts[0][0]);
     to = static_cast<unsigned char>(parts[1][0]);
   }

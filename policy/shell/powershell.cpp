@@ -55,7 +55,8 @@ public:
         ++at_;
       } else if (c == '\n' || (c == '\r' && script_.substr(at_, 2) == "\r\n")) {
         at_ += c == '\r' ? 2 : 1;
-        after_operator = after_operator && !finish();
+        const bool ended = finish();
+        after_operator = after_operator && !ended;
       } else if (c == ';' || c == '|' || c == '&') {
         const bool doubled = script_.substr(at_ + 1, 1) == script_.substr(at_, 1);
         if (c == '&' && !doubled)
@@ -67,6 +68,9 @@ public:
         if (c == '&' && !doubled) finish();
         after_operator = c != ';';
         at_ += doubled && c != ';' ? 2 : 1;
+      } else if (script_.substr(at_, 2) == "`\n" || script_.substr(at_, 3) == "`\r\n") {
+        refuse("a backtick joins lines");
+        at_ = script_.find('\n', at_) + 1;
       } else if (c == '#') {
         comment(script_.find('\n', at_), 0);
       } else if (script_.substr(at_, 2) == "<#") {
@@ -126,7 +130,9 @@ private:
     const auto begin = at_;
     while (at_ < script_.size()) {
       const char c = script_[at_];
-      if (is_blank(c) || std::string_view("\r\n;|&(){}<>,").find(c) != std::string_view::npos)
+      const char next = at_ + 1 < script_.size() ? script_[at_ + 1] : '\0';
+      if (is_blank(c) || std::string_view("\r\n;|&(){}<>,").find(c) != std::string_view::npos ||
+          (c == '`' && (next == '\n' || next == '\r')))
         break;
       if (c == '\'') {
         ++quoted;
@@ -144,7 +150,7 @@ private:
         w.text += script_[at_++];
       }
     }
-    if (at_ == begin) { // a lone carriage return
+    if (at_ == begin) {
       refuse("a carriage return is not plain");
       ++at_;
       return;

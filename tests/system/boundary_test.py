@@ -225,6 +225,19 @@ class Boundary(unittest.TestCase):
             shutil.rmtree(self.ws)
             os.mkdir(self.ws)
 
+    @unittest.skipUnless(os.geteuid() == 0, "making a second path to a folder needs root")
+    def test_a_second_path_to_a_guarded_folder_does_not_get_around_the_guard(self):
+        second = self.base + "/second"
+        os.makedirs(second + "/alias")
+        profile = managed([special("root", "read"), special("project_roots", "write"),
+                           {"path": {"type": "path", "path": second}, "access": "write"}])
+        script = f"mkdir {second}/alias/fine && mkdir {second}/alias/.git"
+        argv = self.argv(["/bin/sh", "-c", script], profile)
+        subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c",
+                        'mount --bind "$1" "$2"; shift 2; exec "$@"', "sh", self.ws, second + "/alias", *argv],
+                       check=False, timeout=60, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        self.assertEqual(os.listdir(self.ws), ["fine"])
+
     def test_a_path_that_changes_while_it_is_judged_creates_nothing(self):
         source = self.base + "/race.c"
         with open(source, "w", encoding="ascii") as file:
@@ -283,6 +296,30 @@ ls named"""
         self.assertNotEqual(status, 0)
         self.assertFalse(os.path.exists(self.ws + "/.git/hooks/pre-commit"))
         self.assertEqual((out, self.blocked(events)), ("", []))
+
+    def test_one_writable_file_can_be_written_and_its_folder_cannot(self):
+        with open(self.out + "/one", "w", encoding="ascii") as file:
+            file.write("old")
+        profile = managed([special("root", "read"), special("project_roots", "write"),
+                           {"path": {"type": "path", "path": self.out + "/one"}, "access": "write"}])
+        status, out, err, _ = self.run_it(f"cd {self.out}; echo new > one && cat one; echo x > two", profile)
+        self.assertEqual((status, out), (1, "new\n"), err)
+        self.assertEqual(os.listdir(self.out), ["one"])
+
+    def test_the_supervisor_opens_nothing_that_its_caller_may_not(self):
+        with open(self.ws + "/denied", "w", encoding="ascii") as file:
+            file.write("secret")
+        profile = managed([special("root", "read"), special("project_roots", "write"),
+                           {"path": {"type": "path", "path": self.ws + "/denied"}, "access": "deny"}])
+        script = f"""
+import os
+for path in ('{self.ws}/denied', '/proc/1/environ', '/proc/1/mem', '/proc/1/maps'):
+    for flags in (os.O_RDONLY, os.O_RDWR):
+        try: os.open(path, flags | os.O_CREAT, 0o600); print('opened', path, flags)
+        except OSError: pass
+"""
+        status, out, err, _ = self.run_it(["/usr/bin/env", "python3", "-c", script], profile)
+        self.assertEqual((status, out), (0, ""), err)
 
     # --- §82 sockets
 

@@ -1,4 +1,8 @@
-"""§204 §95 §97 §4 §5 `gatehouse run` as people and programs use it: exit statuses, the document, the terminal."""
+"""§204 `gatehouse run` from outside: exit statuses, the JSON document, questions at a terminal, and what is left behind.
+
+Questions are answered through a pseudo-terminal, as a person does. Danger is only ever proposed on names that do not
+exist, inside a folder made for the test.
+"""
 import json
 import os
 import pty
@@ -10,48 +14,51 @@ import tempfile
 import time
 import unittest
 
-BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
-GATEHOUSE = os.path.join(BUILD, "gatehouse")
-HANG_S = 60  # only ends a test that hangs
+GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
+GRACE_S = 30  # bounds a step that hangs; no outcome depends on it
+DANGEROUS = ["rm", "-rf", "no-such-thing"]
 
 
-class RunTest(unittest.TestCase):
+class Run(unittest.TestCase):
     def setUp(self):
         self.base = tempfile.mkdtemp(prefix="gatehouse-test-", dir="/var/tmp")
         self.ws = os.path.join(self.base, "ws")
         os.makedirs(self.ws)
-        self.env = {"HOME": self.base, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
-                    "GATEHOUSE_HOME": self.base + "/gatehouse", "XDG_STATE_HOME": self.base + "/state",
-                    "SHELL": "/bin/bash"}
+        os.makedirs(self.base + "/home")
+        self.rules = self.base + "/home/.gatehouse/rules/default.rules"
+        self.env = {"HOME": self.base + "/home", "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+                    "TERM": "dumb", "SHELL": "/bin/bash", "SSH_AUTH_SOCK": "/nowhere", "GATEHOUSE_SECRET": "x"}
 
     def tearDown(self):
-        shutil.rmtree(self.base)
+        shutil.rmtree(self.base, ignore_errors=True)
 
-    def argv(self, *words):
-        return [GATEHOUSE, "run", "--profile", "workspace-write", "--cwd", self.ws, *words]
+    def argv(self, *given):
+        return [GATEHOUSE, "run", "--cwd", self.ws, "--profile", "workspace-write", *given]
 
-    def run_it(self, *words):
-        return subprocess.run(self.argv(*words), env=self.env, cwd=self.ws, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=HANG_S, check=False)
+    def run_it(self, *given, **more):
+        return subprocess.run(self.argv(*given), env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=GRACE_S, check=False, **more)
 
-    def status(self, *words):
-        return self.run_it(*words).returncode
+    def document(self, *given):
+        done = self.run_it("--json", *given)
+        return json.loads(done.stdout), done.returncode
 
-    def document(self, *words):
-        done = self.run_it("--json", *words)
-        document = json.loads(done.stdout)
-        self.assertEqual(document["exit_status"], done.returncode)
-        return document
+    def configure(self, text):
+        os.makedirs(self.base + "/home/.gatehouse", exist_ok=True)
+        with open(self.base + "/home/.gatehouse/config.toml", "w", encoding="utf-8") as f:
+            f.write(text)
 
-    def at_terminal(self, typed, *words):
-        """Types each text once its prompt stands; returns what the terminal showed and the exit status."""
+    def ask(self, keys, *given, before=b""):
+        """At a terminal: sends `keys` one after the other, each when a fresh prompt stands. Returns (shown, status)."""
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execve(GATEHOUSE, self.argv(*words), self.env)
-        shown, waiting, end = b"", list(typed), time.monotonic() + HANG_S
-        prompts = 0
-        while time.monotonic() < end:
-            if not select.select([terminal], [], [], 1)[0]:
+            os.execve(GATEHOUSE, self.argv(*given), self.env)
+        shown, answered, start = b"", 0, time.monotonic()
+        if before:
+            os.write(terminal, before)
+        while time.monotonic() < start + GRACE_S:
+            ready = select.select([terminal], [], [], 1)[0]
+            if not ready:
                 continue
             try:
                 data = os.read(terminal, 65536)
@@ -60,120 +67,244 @@ class RunTest(unittest.TestCase):
             if not data:
                 break
             shown += data
-            if shown.count(b"\n> ") > prompts and waiting:
-                prompts += 1
-                os.write(terminal, waiting.pop(0))
-        _, status = os.waitpid(pid, 0)
+            while answered < len(keys) and shown.count(b"\n> ") > answered:
+                os.write(terminal, keys[answered])
+                answered += 1
+        else:
+            os.kill(pid, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os.close(terminal)
-        return shown.decode("utf-8", "replace"), os.waitstatus_to_exitcode(status)
+        return shown.decode("utf-8", "replace"), status
 
-    def test_the_exit_status_is_the_commands_or_says_why_there_is_none(self):
-        self.assertEqual(self.status("--", "true"), 0)
-        self.assertEqual(self.status("--", "sh", "-c", "exit 37"), 37)
-        self.assertEqual(self.status("--", "sh", "-c", "kill -SEGV $$"), 128 + signal.SIGSEGV)
-        self.assertEqual(self.status("--timeout-ms", "300", "--", "sleep", "60"), 124)
-        self.assertEqual(self.status("--", "rm", "-rf", "x"), 125)
-        self.assertEqual(self.status("--", "/etc/passwd"), 126)
-        self.assertEqual(self.status("--", "no-such-program"), 127)
-        for wrong in (["--timeout-ms", "0", "--", "true"], ["--bogus", "--", "true"], [],
-                      ["--shell", "ls", "--", "ls"], ["--profile", "nope", "--", "true"],
-                      ["--sandbox-permissions", "all", "--", "true"], ["--prefix-rule", "git", "--", "true"]):
-            done = subprocess.run([GATEHOUSE, "run", *wrong], env=self.env, cwd=self.ws, capture_output=True,
-                                  text=True, timeout=HANG_S, check=False)
-            self.assertEqual(done.returncode, 2, wrong)
-            self.assertIn("gatehouse: ", done.stderr)
+    # Exit statuses (§204).
 
-    def test_output_passes_through_and_what_gatehouse_says_stays_on_standard_error(self):
-        done = self.run_it("--", "sh", "-c", "echo out; echo err >&2")
-        self.assertEqual((done.stdout, done.returncode), ("out\n", 0))
-        self.assertIn("err\n", done.stderr)
+    def test_the_commands_own_status_comes_back(self):
+        self.assertEqual(self.run_it("--", "sh", "-c", "exit 7").returncode, 7)
 
-    def test_a_call_that_may_not_be_asked_about_is_refused_with_the_way_out(self):
-        done = self.run_it("--", "rm", "-rf", "x")
-        self.assertIn("no one can be asked here", done.stderr)
+    def test_a_signal_is_128_plus_its_number(self):
+        doc, status = self.document("--", "sh", "-c", "kill -TERM $$")
+        self.assertEqual((status, doc["attempts"][0]["signal"]), (143, 15))
 
-    def test_the_document_tells_decision_attempt_and_output(self):
-        document = self.document("--shell", "echo hi; echo no >&2; exit 3")
-        self.assertEqual(document["decision"]["requirement"], {"kind": "skip", "bypass_sandbox": False})
-        self.assertEqual([s["argv"][0] for s in document["decision"]["segments"]][:1], ["echo"])
-        self.assertEqual((document["stdout"], document["stderr"]), ("hi\n", "no\n"))
-        [attempt] = document["attempts"]
-        self.assertEqual((attempt["sandbox"], attempt["network"], attempt["exit_code"]), ("linux", "isolated", 3))
-        self.assertNotIn("denied", attempt)
-        self.assertEqual(document["truncated_bytes"], 0)
+    def test_not_found_is_127_and_not_executable_126(self):
+        self.assertEqual(self.run_it("--", "no-such-program").returncode, 127)
+        with open(self.ws + "/data", "w", encoding="utf-8"):
+            pass
+        self.assertEqual(self.run_it("--", "./data").returncode, 126)
+
+    def test_a_time_out_is_124_and_ends_the_whole_tree(self):
+        marker = f"301.{os.getpid()}"
+        start = time.monotonic()
+        done = self.run_it("--timeout-ms", "300", "--", "sh", "-c", f"sleep {marker} & sleep {marker}; wait")
+        self.assertEqual(done.returncode, 124)
+        self.assertLess(time.monotonic() - start, 15)
+        left = subprocess.run(["pgrep", "-f", f"^sleep {marker}"], capture_output=True, check=False).stdout
+        self.assertEqual(left, b"")
+
+    def test_a_trapped_time_out_is_a_time_out(self):
+        done = self.run_it("--timeout-ms", "300", "--", "sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done")
+        self.assertEqual(done.returncode, 124)
+
+    def test_what_needs_approval_is_refused_without_a_terminal(self):
+        doc, status = self.document("--", *DANGEROUS)
+        self.assertEqual(status, 125)
+        self.assertEqual(doc["attempts"], [])
+        self.assertEqual(doc["reviews"][0]["decision"], "denied")
+        self.assertEqual(doc["reviews"][0]["reviewer"], "none")
+        self.assertIn("no one can be asked", doc["message"])
+        self.assertEqual(doc["exit_status"], 125)
+
+    def test_wrong_usage_is_2_and_says_nothing_on_stdout(self):
+        for given in (["--"], ["--no-such-option", "--", "ls"], ["--timeout-ms", "0", "--", "ls"],
+                      ["--timeout-ms", "1x", "--", "ls"], ["--login", "--", "ls"], ["--shell", "ls", "--", "ls"],
+                      ["--sandbox-permissions", "all", "--", "ls"], ["--prefix-rule", "{", "--", "ls"],
+                      ["--additional-permissions", "[]", "--", "ls"], ["--ask", "sometimes", "--", "ls"],
+                      ["--rules", "/no/such/file.rules", "--", "ls"], ["--json", "--profile", "x", "--", "ls"]):
+            with self.subTest(given=given):
+                done = self.run_it(*given)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stdout, b"")
+                self.assertIn(b"gatehouse: ", done.stderr)
+
+    def test_a_status_of_121_that_the_command_chose_is_its_own(self):
+        doc, status = self.document("--", "sh", "-c", "exit 121")
+        self.assertEqual((status, doc["attempts"][0]["exit_code"]), (121, 121))
+        self.assertNotIn("failure", doc)
+
+    # The document.
 
     def test_a_program_that_only_talks_of_denials_failed_normally(self):
-        document = self.document("--", "sh", "-c", "echo sandbox: permission denied >&2; exit 1")
-        self.assertNotIn("denied", document["attempts"][0])
+        doc, _ = self.document("--", "sh", "-c", "echo sandbox: permission denied >&2; exit 1")
+        self.assertNotIn("denied", doc["attempts"][0])
+
+    def test_the_document_holds_decision_attempt_and_output(self):
+        doc, status = self.document("--", "sh", "-c", "echo out; echo err >&2")
+        self.assertEqual(status, 0)
+        self.assertEqual((doc["stdout"], doc["stderr"]), ("out\n", "err\n"))
+        self.assertEqual(sorted(doc["aggregated"].split()), ["err", "out"])
+        self.assertEqual(doc["truncated_bytes"], 0)
+        self.assertEqual(doc["reviews"], [])
+        attempt = doc["attempts"][0]
+        self.assertEqual((attempt["sandbox"], attempt["network"], attempt["exit_code"]), ("linux", "isolated", 0))
+        self.assertIsInstance(attempt["duration_ms"], int)
+        self.assertEqual(doc["decision"]["requirement"]["kind"], "skip")
+        self.assertEqual(doc["decision"]["sandbox"]["first_attempt"], "sandboxed")
+
+    def test_the_decision_is_the_one_that_explain_gives(self):
+        for command in (["ls", "-la"], DANGEROUS, ["sh", "-c", "ls | wc -l"]):
+            with self.subTest(command=command):
+                doc, _ = self.document("--", *command)
+                explained = subprocess.run(
+                    [GATEHOUSE, "policy", "explain", "--json", "--cwd", self.ws, "--profile", "workspace-write", "--",
+                     *command], env=self.env, capture_output=True, timeout=GRACE_S, check=True)
+                self.assertEqual(doc["decision"], json.loads(explained.stdout))
+
+    def test_bytes_that_are_no_text_and_much_output_stay_one_document(self):
+        doc, _ = self.document("--", "sh", "-c", r"printf '\377\0\033[2J'; head -c 3000000 /dev/zero")
+        self.assertIn("\ufffd", doc["stdout"])
+        self.assertGreater(doc["truncated_bytes"], 0)
+
+    def test_output_is_passed_through_whole_and_apart(self):
+        done = self.run_it("--", "sh", "-c", "head -c 3000000 /dev/zero; echo problem >&2")
+        self.assertEqual(len(done.stdout), 3000000)
+        self.assertIn(b"problem\n", done.stderr)
+        self.assertIn(b"linux sandbox, network isolated; exit 0", done.stderr)
+
+    def test_standard_input_is_empty(self):
+        done = subprocess.run(self.argv("--", "cat"), env=self.env, input=b"secret", capture_output=True,
+                              timeout=GRACE_S, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+
+    # What runs (§4, §5).
+
+    def test_a_string_is_run_by_the_users_shell(self):
+        doc, _ = self.document("--shell", "shopt -q login_shell && echo login || echo plain")
+        self.assertEqual(doc["stdout"], "plain\n")
+        doc, _ = self.document("--login", "--shell", "shopt -q login_shell && echo login || echo plain")
+        self.assertEqual(doc["stdout"], "login\n")
 
     def test_a_login_shell_is_refused_where_configuration_forbids_it(self):
-        os.makedirs(self.env["GATEHOUSE_HOME"])
-        with open(self.env["GATEHOUSE_HOME"] + "/config.toml", "w", encoding="utf-8") as config:
-            config.write("allow_login_shell = false\n")
-        document = self.document("--login", "--shell", "echo hi")
-        self.assertEqual(document["exit_status"], 125)
-        self.assertEqual(document["decision"]["requirement"]["refused_by"], "handler")
-        self.assertEqual(self.status("--shell", "echo hi"), 0)
+        self.configure("allow_login_shell = false\n")
+        doc, status = self.document("--login", "--shell", "echo ran")
+        self.assertEqual(status, 125)
+        self.assertEqual(doc["decision"]["requirement"]["refused_by"], "handler")
+        self.assertIn("login", doc["message"])
 
-    def test_megabytes_of_output_are_kept_in_bounds_and_counted(self):
-        document = self.document("--", "head", "-c", "5000000", "/dev/zero")
-        self.assertGreater(document["truncated_bytes"], 3_000_000)
-        self.assertEqual(document["attempts"][0]["exit_code"], 0)
+    def test_the_environment_leads_to_no_agent_and_no_secret_of_ours(self):
+        for profile in ("workspace-write", "danger-full-access"):
+            done = subprocess.run([GATEHOUSE, "run", "--cwd", self.ws, "--profile", profile, "--", "env"],
+                                  env=self.env, capture_output=True, timeout=GRACE_S, check=True)
+            self.assertNotIn(b"SSH_AUTH_SOCK", done.stdout)
+            self.assertNotIn(b"GATEHOUSE_SECRET", done.stdout)
 
-    def test_the_terminal_shows_the_exact_command_and_takes_only_its_letters(self):
-        os.makedirs(self.ws + "/x")
-        shown, status = self.at_terminal([b"what?\n", b"y\n"], "--", "rm", "-rf", "x")
-        self.assertIn("rm -rf x", shown)
-        self.assertIn(self.ws, shown)
-        self.assertIn("please type one of the letters", shown)
+    # Overlays and escalation (§12, §13, §57).
+
+    def test_an_overlay_needs_its_mode(self):
+        _, status = self.document("--additional-permissions", '{"network":{"enabled":true}}', "--", "ls")
+        self.assertEqual(status, 125)
+
+    def test_an_approved_overlay_opens_exactly_what_it_names(self):
+        outside = self.base + "/outside"
+        os.makedirs(outside)
+        given = ["--sandbox-permissions", "with_additional_permissions", "--additional-permissions",
+                 json.dumps({"file_system": {"write": [outside]}}), "--shell",
+                 f"touch {outside}/a; touch {self.base}/b"]
+        shown, _ = self.ask([b"y\n"], *given)
+        self.assertIn("write " + outside, shown)
+        self.assertTrue(os.path.exists(outside + "/a"))
+        self.assertFalse(os.path.exists(self.base + "/b"))
+
+    def test_an_approved_escalation_leaves_the_sandbox_and_its_question_says_so(self):
+        given = ["--sandbox-permissions", "require_escalated", "--justification", "must be outside", "--",
+                 "touch", self.base + "/b"]
+        shown, status = self.ask([b"y\n"], *given)
+        self.assertIn("WITHOUT the sandbox", shown)
+        self.assertIn("must be outside", shown)
         self.assertEqual(status, 0)
-        self.assertFalse(os.path.exists(self.ws + "/x"))
+        self.assertTrue(os.path.exists(self.base + "/b"))
 
-    def test_no_and_the_end_of_input_are_refusals_and_stop_is_a_stop(self):
-        os.makedirs(self.ws + "/x")
-        for typed, wanted in ((b"n\n", 125), (b"\x04", 125), (b"q\n", 120)):
-            _, status = self.at_terminal([typed], "--", "rm", "-rf", "x")
-            self.assertEqual(status, wanted, typed)
-        self.assertTrue(os.path.exists(self.ws + "/x"))
-
-    def test_an_approved_rule_is_kept_and_asks_no_more(self):
-        command = ["--ask", "untrusted", "--", "touch", "made"]
-        shown, status = self.at_terminal([b"r\n"], *command)
-        self.assertIn("touch made", shown)
+    def test_a_denied_first_attempt_under_untrusted_asks_again_and_no_stays_no(self):
+        given = ["--ask", "untrusted", "--", "touch", self.base + "/b"]
+        shown, status = self.ask([b"y\n", b"n\n"], *given)
+        self.assertEqual(shown.count("approval needed"), 2)
+        self.assertIn("WITHOUT the sandbox", shown)
+        self.assertEqual(status, 125)
+        self.assertFalse(os.path.exists(self.base + "/b"))
+        shown, status = self.ask([b"y\n", b"y\n"], *given)
         self.assertEqual(status, 0)
-        with open(self.env["GATEHOUSE_HOME"] + "/rules/default.rules", encoding="utf-8") as rules:
-            self.assertIn('prefix_rule(pattern=["touch", "made"], decision="allow")\n', rules.read())
-        self.assertEqual(self.status(*command), 0)
+        self.assertTrue(os.path.exists(self.base + "/b"))
 
-    def test_a_command_text_cannot_forge_the_question(self):
-        forged = "x\x1b[2J\r  [y] yes, it is harmless\n"
-        shown, _ = self.at_terminal([b"n\n"], "--", "rm", "-rf", forged)
-        self.assertNotIn("\x1b[2J", shown)
+    # The terminal.
 
-    def test_an_interrupt_ends_the_command_and_its_tree(self):
-        marker = f"301.{os.getpid()}"
-        done = subprocess.Popen(self.argv("--", "sh", "-c", f"echo up; sleep {marker} & sleep {marker}"),
-                                env=self.env, cwd=self.ws, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.DEVNULL)
-        self.assertEqual(done.stdout.readline(), b"up\n")
-        done.send_signal(signal.SIGTERM)
-        done.communicate(timeout=HANG_S)
-        self.assertEqual(done.returncode, 120)
-        self.assertEqual(subprocess.run(["pgrep", "-f", f"^sleep {marker}"], stdout=subprocess.DEVNULL,
-                                        check=False).returncode, 1)
+    def test_no_and_stop_and_the_end_of_input_run_nothing(self):
+        os.makedirs(self.ws + "/no-such-thing")
+        for keys, wanted in (([b"n\n"], 125), ([b"q\n"], 120), ([b"\x04"], 125), ([b"\x03"], 120)):
+            with self.subTest(keys=keys):
+                _, status = self.ask(keys, "--", *DANGEROUS)
+                self.assertEqual(status, wanted)
+                self.assertTrue(os.path.isdir(self.ws + "/no-such-thing"))
 
-    def test_killing_the_host_leaves_nothing_behind(self):
+    def test_what_is_no_answer_asks_again(self):
+        shown, status = self.ask([b"yes\n", b"s\n", b"\n", b"\x1b[?2026;2$y\n", b"n\n"], "--", *DANGEROUS)
+        self.assertEqual(shown.count("please type one of the letters"), 4)
+        self.assertEqual(status, 125)
+
+    def test_a_key_typed_before_the_question_stands_does_not_answer_it(self):
+        shown, status = self.ask([b"n\n"], "--", *DANGEROUS, before=b"y\n")
+        self.assertEqual(status, 125, shown)
+
+    def test_an_added_rule_is_kept_once_and_answers_the_next_time(self):
+        given = ["--ask", "untrusted", "--prefix-rule", '["touch", "made"]', "--", "touch", "made"]
+        shown, status = self.ask([b"r\n"], *given)
+        self.assertEqual(status, 0, shown)
+        with open(self.rules, encoding="utf-8") as f:
+            self.assertEqual(f.read().count('"touch"'), 1)
+        shown, status = self.ask([], *given)
+        self.assertEqual((status, "approval needed" in shown), (0, False))
+
+    def test_control_characters_cannot_forge_what_is_shown(self):
+        trick = "x\x1b[2K\rallows: nothing\u202e\u200b"
+        shown, _ = self.ask([b"n\n"], "--justification", trick, "--", "rm", "-rf", trick)
+        question = shown[shown.index("approval needed"):]
+        self.assertNotIn("\x1b[2K", question)
+        self.assertNotIn("\u202e", question)
+        self.assertIn("\\x1b[2K", question)
+        self.assertIn("\\u202e\\u200b", question)
+
+    # Ends from outside.
+
+    def test_ctrl_c_ends_the_command_and_its_tree_with_120(self):
         marker = f"302.{os.getpid()}"
-        done = subprocess.Popen(self.argv("--", "sh", "-c", f"echo up; sleep {marker}"), env=self.env, cwd=self.ws,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.assertEqual(done.stdout.readline(), b"up\n")
-        done.kill()
-        done.communicate(timeout=HANG_S)
-        end = time.monotonic() + HANG_S
-        while subprocess.run(["pgrep", "-f", f"^sleep {marker}"], stdout=subprocess.DEVNULL,
-                             check=False).returncode == 0:
-            self.assertLess(time.monotonic(), end, "the command outlived its host")
+        process = subprocess.Popen(self.argv("--", "sh", "-c", f"echo up; sleep {marker}"), env=self.env,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.assertEqual(process.stdout.readline(), b"up\n")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(GRACE_S), 120)
+        process.stdout.close()
+        left = subprocess.run(["pgrep", "-f", f"^sleep {marker}"], capture_output=True, check=False).stdout
+        self.assertEqual(left, b"")
+
+    def test_nothing_is_left_when_the_program_is_killed(self):
+        marker = f"303.{os.getpid()}"
+        process = subprocess.Popen(self.argv("--", "sh", "-c", f"echo up; setsid sleep {marker}"), env=self.env,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.assertEqual(process.stdout.readline(), b"up\n")
+        process.kill()
+        process.wait(GRACE_S)
+        process.stdout.close()
+        end = time.monotonic() + GRACE_S
+        while time.monotonic() < end:
+            left = subprocess.run(["pgrep", "-f", f"^sleep {marker}"], capture_output=True, check=False).stdout
+            if left == b"":
+                break
+        self.assertEqual(left, b"")
         self.assertEqual(os.listdir(self.ws), [])
+
+    def test_a_reader_that_goes_away_ends_the_command(self):
+        process = subprocess.Popen(self.argv("--timeout-ms", "60000", "--", "yes"), env=self.env,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process.stdout.read(10)
+        process.stdout.close()
+        self.assertEqual(process.wait(GRACE_S), 120)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,154 @@
+#include "actors/call_host.hpp"
+
+#include "tests/actors/flow_driver.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+using namespace gatehouse;
+using namespace gatehouse::actors;
+using namespace gatehouse::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A host whose helper is a script: what it writes to descriptor 3 is the report.
+struct scripted_host {
+  tests::temp_folder folder;
+  host_terms terms;
+
+  explicit scripted_host(const std::string& script) {
+    terms.judgement.rules = std::make_shared<const policy::rule_set>();
+    terms.judgement.search = {folder.path(), folder.path(), "/usr/bin:/bin", {}};
+    terms.shell.helper = folder.write("helper", "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(terms.shell.helper, std::filesystem::perms::owner_all);
+    terms.shell.environment = {"PATH=/usr/bin:/bin"};
+    terms.shell.end_grace = 100ms;
+    terms.nobody_reason = "no one";
+  }
+
+  call_report run(std::vector<std::string> argv = {"make"},
+                  std::optional<std::chrono::milliseconds> timeout = {}) {
+    auto plan = plan_for(approval_mode::never, workspace_write_profile());
+    plan.what.argv = std::move(argv);
+    plan.what.cwd = plan.policy_cwd = folder.path();
+    plan.workspace_roots = {folder.path()};
+    plan.what.timeout = timeout;
+    call_host host{terms};
+    return host.run({std::move(plan), {}});
+  }
+};
+
+constexpr auto started = R"(echo '{"event":"started"}' >&3
+)";
+std::string exited_with(int code) {
+  return R"(echo '{"event":"exited","exit_code":)" + std::to_string(code) + R"(}' >&3
+exit )" + std::to_string(code);
+}
+
+const attempt_record& only(const call_report& report) {
+  REQUIRE(report.attempts.size() == 1);
+  return report.attempts.front();
+}
+
+} // namespace
+
+TEST_SUITE("actors.shell_attempt") {
+  TEST_CASE("§94 a plain end is the command's own, with its output apart and in order") {
+    scripted_host host{started + std::string{"echo out; echo err >&2\n"} + exited_with(3)};
+    const auto report = host.run();
+    CHECK(only(report).ending == attempt_ending::exited);
+    CHECK(only(report).exit_code == 3);
+    CHECK(report.output.stdout_text == "out\n");
+    CHECK(report.output.stderr_text == "err\n");
+    CHECK(exit_status(report) == 3);
+  }
+
+  TEST_CASE("§97 the report decides, not the helper's own status") {
+    scripted_host host{started + std::string{R"(echo '{"event":"signalled","signal":11}' >&3
+exit 139)"}};
+    const auto report = host.run();
+    CHECK(only(report).ending == attempt_ending::signalled);
+    CHECK(exit_status(report) == 139);
+  }
+
+  TEST_CASE("§D10 §98 words alone make no denial, an observed refusal does") {
+    scripted_host words{started + std::string{"echo sandbox\n"} + exited_with(1)};
+    CHECK(only(words.run()).ending == attempt_ending::exited);
+
+    scripted_host seen{
+        started +
+        std::string{
+            R"(echo '{"event":"blocked","kind":"file_write","path":"/etc/x","entry":"no entry"}' >&3
+)"} + exited_with(1)};
+    const auto report = seen.run();
+    CHECK(only(report).ending == attempt_ending::denied);
+    CHECK(only(report).denied->path == "/etc/x");
+    CHECK(report.ending == call_ending::completed);
+  }
+
+  TEST_CASE("§97 a time-out that printed \"permission denied\" is a time-out") {
+    scripted_host host{started + std::string{"echo permission denied; exec sleep 600"}};
+    const auto report = host.run({"make"}, 50ms);
+    CHECK(only(report).ending == attempt_ending::timed_out);
+    CHECK_FALSE(only(report).denied);
+    CHECK(exit_status(report) == 124);
+  }
+
+  TEST_CASE("§99a a helper that ignores the request to end is killed after the grace") {
+    scripted_host host{started + std::string{"trap '' TERM; while :; do sleep 600; done"}};
+    CHECK(exit_status(host.run({"make"}, 50ms)) == 124);
+  }
+
+  TEST_CASE("§68 a boundary that cannot be built means that nothing ran") {
+    scripted_host host{
+        R"(echo '{"event":"boundary_failed","message":"no bubblewrap","remedy":"apt-get install bubblewrap"}' >&3
+exit 121)"};
+    const auto report = host.run();
+    CHECK(report.ending == call_ending::failed);
+    CHECK(exit_status(report) == 121);
+    CHECK(report.message.find("apt-get install bubblewrap") != std::string::npos);
+  }
+
+  TEST_CASE("§68 a helper that dies without a report, or is missing, is never a success") {
+    scripted_host silent{"exit 0"};
+    CHECK(exit_status(silent.run()) == 121);
+    scripted_host garbled{"echo '{\"event\":\"exited\"' >&3; exit 0"};
+    CHECK(exit_status(garbled.run()) == 121);
+    scripted_host missing{"exit 0"};
+    missing.terms.shell.helper += "-not";
+    CHECK(exit_status(missing.run()) == 121);
+  }
+
+  TEST_CASE("§99 a program that cannot be executed is 127 or 126") {
+    scripted_host host{
+        R"(echo '{"event":"exec_failed","errno":2,"message":"x: not found"}' >&3
+exit 127)"};
+    CHECK(exit_status(host.run()) == 127);
+  }
+
+  TEST_CASE("§96 output beyond the cap is counted, and all of it is passed on to a listener") {
+    scripted_host host{started + std::string{"head -c 300000 /dev/zero\n"} + exited_with(0)};
+    host.terms.shell.capture.bytes = 1000;
+    std::size_t heard = 0;
+    host.terms.shell.on_output = [&](reactor::output_stream, std::string_view bytes) {
+      heard += bytes.size();
+    };
+    const auto report = host.run();
+    CHECK(heard == 300000);
+    CHECK(report.output.stdout_text.size() < 2000);
+    CHECK(report.output.truncated_bytes > 290000);
+  }
+
+  TEST_CASE("§93 the helper is told exactly what the attempt says") {
+    scripted_host host{R"(printf '%s\n' "$@"
+echo '{"event":"exited","exit_code":0}' >&3)"};
+    const auto report = host.run({"make", "a b"});
+    const auto& told = report.output.stdout_text;
+    CHECK(told.find("--command-cwd\n" + host.folder.path() + "\n") != std::string::npos);
+    CHECK(told.find("--workspace-root\n" + host.folder.path() + "\n") != std::string::npos);
+    CHECK(told.ends_with("--\nmake\na b\n"));
+  }
+}

@@ -1,0 +1,57 @@
+#include "tests/policy/shell_support.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gatehouse::tests;
+
+namespace {
+
+std::string repeated(std::string_view text, std::size_t size) {
+  std::string all;
+  while (all.size() < size)
+    all += text;
+  return all;
+}
+
+} // namespace
+
+TEST_CASE("§18a no limit ever cuts in silence: it says so and counts as too deep") {
+  for (const auto& script :
+       {repeated("a;", 20000), repeated("a|", 20000) + "a", repeated("(", 500) + "a",
+        repeated("$(", 500), repeated("${x:-", 1000), repeated("if ", 1000),
+        repeated("eval 'a;a;a';", 40000), repeated("$(a)", 30000)}) {
+    const auto analysis = analysis_of(script);
+    CAPTURE(script.substr(0, 20));
+    CHECK(analysis.too_deep);
+    CHECK_FALSE(analysis.unreadable_why.empty());
+    CHECK(analysis.segments.size() <= 4096);
+  }
+}
+
+TEST_CASE("§18a hostile scripts take time in proportion to their size") {
+  for (const auto& script :
+       {"echo " + repeated("{a,b}", 40000), "echo " + repeated("{a,", 40000),
+        repeated("{1..256} ", 40000), "x=a;x=b;echo " + repeated("$x", 40000),
+        "x=a;x=b;echo " + repeated("$x ", 40000), repeated("$((", 40000), repeated("((", 40000),
+        repeated("`", 40000), "a " + repeated("\\\n", 40000),
+        "a " + std::string(60000, 'x') + "{1..256}", repeated("x=$x$x;", 20000),
+        repeated("a <<E\n", 40000), repeated("f(){ a;};", 30000)}) {
+    const auto analysis = analysis_of(script);
+    CAPTURE(script.substr(0, 20));
+    CHECK_FALSE(analysis.segments.empty());
+    CHECK(analysis.segments.size() <= 4096);
+  }
+}
+
+TEST_CASE(
+    "§18 scripts above 1 MiB, with NUL or without valid UTF-8 are not plain and not trusted") {
+  using namespace std::string_literals;
+  for (const auto& script : {"a " + std::string(1 << 20, 'b'), "a\0b"s, "a \xff"s, "a \xc0\xaf"s,
+                             "a \xed\xa0\x80"s, "a \xf4\x90\x80\x80"s}) {
+    const auto analysis = analysis_of(script);
+    CHECK_FALSE(analysis.plain);
+    CHECK_FALSE(analysis.unreadable_why.empty());
+    CHECK_FALSE(analysis.segments.empty());
+  }
+  CHECK(analysis_of("a " + std::string((1 << 20) - 2, 'b')).plain);
+}

@@ -1,0 +1,52 @@
+#include "protocol/shell_quote.hpp"
+#include "protocol/visible_text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gatehouse;
+
+TEST_SUITE("protocol.visible_text") {
+  TEST_CASE("§204 plain text in any language is shown as it is") {
+    for (const auto* text : {"", "make test", "a\tb\nc", "Grüße, 世界 👍"}) {
+      CAPTURE(text);
+      CHECK(shows_as_it_is(text));
+      CHECK(visible_text(text) == text);
+    }
+  }
+
+  TEST_CASE("§204 what would hide, move or turn text is written out") {
+    const std::pair<const char*, const char*> rows[] = {
+        {"\x1b[2K", "\\x1b[2K"},
+        {"a\rb", "a\\x0db"},
+        {"\x7f", "\\x7f"},
+        {"\xc2\x9b", "\\u009b"},         // CSI in one character
+        {"\xe2\x80\xae", "\\u202e"},     // right-to-left override
+        {"\xe2\x81\xa6", "\\u2066"},     // isolate
+        {"x\xe2\x80\x8bx", "x\\u200bx"}, // zero width
+        {"\xef\xbb\xbf", "\\ufeff"},
+        {"\xf3\xa0\x81\x81", "\\U000e0041"}, // tag letter
+        {"\xc2\xa0", "\\u00a0"},             // a blank that no shell splits at
+        {"\xff\xfe", "\\xff\\xfe"},
+        {"\xc0\xaf", "\\xc0\\xaf"},          // overlong
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, // surrogate
+        {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},
+        {"\xe2\x80", "\\xe2\\x80"}, // cut off
+    };
+    for (const auto& [text, wanted] : rows) {
+      CAPTURE(wanted);
+      CHECK_FALSE(shows_as_it_is(text));
+      CHECK(visible_text(text) == wanted);
+    }
+    CHECK(visible_text(std::string_view{"a\0b", 3}) == "a\\x00b");
+  }
+
+  TEST_CASE("§10 §204 a quoted word reads back as exactly itself, or is written out") {
+    CHECK(shell_quote("make") == "make");
+    CHECK(shell_quote("") == "''");
+    CHECK(shell_quote("a b") == "'a b'");
+    CHECK(shell_quote("it's") == "'it'\\''s'");
+    CHECK(shell_quote("$(x)") == "'$(x)'");
+    CHECK(shell_quote("a\x1b'\\") == "$'a\\x1b\\'\\\\'");
+    CHECK(shell_quote("rm\xe2\x80\xae") == "$'rm\\u202e'");
+  }
+}
