@@ -23,8 +23,9 @@ std::vector<policy::rule_file> read_rule_files(const std::vector<std::string>& p
   std::vector<policy::rule_file> files;
   policy::rule_file_options how;
   how.cwd = current_folder();
+  if (const char* home = std::getenv("HOME")) how.home = home;
   for (const auto& path : paths) {
-    const auto text = config::read_text_file(path);
+    const auto text = config::read_text_file(path, policy::largest_rule_file);
     std::string why;
     if (!text)
       why = text.error().message;

@@ -2,6 +2,7 @@
 
 #include "config/text_file.hpp"
 #include "policy/amendment.hpp"
+#include "policy/rules/rule_file.hpp"
 #include "protocol/json_quote.hpp"
 #include "protocol/utf8.hpp"
 
@@ -131,7 +132,7 @@ result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::st
   } else if (errno != ENOENT) {
     return failure("examine", path);
   }
-  const auto old = read_text_file(path);
+  const auto old = read_text_file(path, policy::largest_rule_file);
   if (!old) return old.error();
   std::string text = old->value_or("");
   if (find_invalid_utf8(text))

@@ -57,7 +57,7 @@ public:
       : settings_{settings}, options_{options} {}
 
   void add_file(const std::string& path, rule_layer layer) {
-    auto text = read_text_file(path);
+    auto text = read_text_file(path, policy::largest_rule_file);
     if (text && *text) {
       if (const auto bad = find_invalid_utf8(**text))
         add_unreadable(path, layer, "byte " + std::to_string(*bad) + " is not valid UTF-8");

@@ -18,8 +18,6 @@ namespace {
 using starlark::call_arguments;
 using example = std::vector<std::string>;
 
-constexpr std::size_t largest_file = std::size_t{8} << 20;
-
 /// Does `rule` fit `words` when their program is called `head`?
 bool fits_as(const prefix_rule& rule, std::string_view head, const example& words) {
   std::vector<std::string_view> compared{words.begin(), words.end()};
@@ -44,9 +42,9 @@ public:
   }
 
   rule_file read() {
-    if (text_.size() > largest_file)
+    if (text_.size() > largest_rule_file)
       return refused("the file has " + std::to_string(text_.size()) + " bytes; at most " +
-                     std::to_string(largest_file) + " are read");
+                     std::to_string(largest_rule_file) + " are read");
     if (const auto bad = find_invalid_utf8(text_))
       return refused("byte " + std::to_string(*bad) + " of the file is not valid UTF-8");
     if (const auto nul = text_.find('\0'); nul != std::string_view::npos)

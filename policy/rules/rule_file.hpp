@@ -3,7 +3,7 @@
 #include "policy/rules/rule.hpp"
 #include "protocol/result.hpp"
 
-#include <map>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +29,9 @@ struct rule_file {
   std::vector<rule_problem> problems;
   bool unreadable = false;
 };
+
+/// Bytes of the longest rule file that is read: room for 100,000 rules.
+constexpr std::size_t largest_rule_file = std::size_t{8} << 20;
 
 struct rule_file_options {
   rule_layer layer = rule_layer::user;

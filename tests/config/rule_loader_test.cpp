@@ -135,7 +135,7 @@ TEST_SUITE("config.rule_loader") {
       REQUIRE(::mkfifo((w.base / (user + "x.rules")).c_str(), 0600) == 0);
     }
     SUBCASE("too large") {
-      w.rules(user + "x.rules", std::string((4u << 20) + 1, '#'));
+      w.rules(user + "x.rules", std::string(policy::largest_rule_file + 1, '#'));
     }
     const auto loaded = w.load();
     CHECK(loaded.rules->has_unreadable_file());
