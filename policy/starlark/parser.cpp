@@ -133,8 +133,8 @@ expression* parser::parse_and() {
 }
 
 expression* parser::parse_not() {
-  const nesting guard{*this};
   if (!at_keyword("not")) return parse_comparison();
+  const nesting guard{*this};
   auto* made = node<unary_expression>(expression_kind::unary, token_.where);
   advance();
   made->op = unary_operator::negate;
@@ -206,12 +206,12 @@ expression* parser::parse_operators(int level) {
 }
 
 expression* parser::parse_unary() {
-  const nesting guard{*this};
   std::optional<unary_operator> op;
   if (at_symbol("-")) op = unary_operator::minus;
   if (at_symbol("+")) op = unary_operator::plus;
   if (at_symbol("~")) op = unary_operator::invert;
   if (!op) return parse_postfix();
+  const nesting guard{*this};
   auto* made = node<unary_expression>(expression_kind::unary, token_.where);
   advance();
   made->op = *op;

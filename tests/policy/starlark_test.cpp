@@ -374,6 +374,11 @@ b''' == "a\nb" and """it's""" == 'it\'s')",
       CAPTURE(program);
       CHECK_FALSE(problems_of(program, small).empty());
     }
+    const auto nested = [](std::size_t levels) {
+      return "x = " + std::string(levels, '[') + std::string(levels, ']');
+    };
+    CHECK(problems_of(nested(190)).empty());
+    CHECK_FALSE(problems_of(nested(210)).empty());
     CHECK_FALSE(problems_of("x = " + std::string(100'000, '(')).empty());
     CHECK_FALSE(problems_of("x = " + std::string(100'000, '-') + "1").empty());
     CHECK_FALSE(problems_of(std::string(100'000, '[') + "\n").empty());
