@@ -37,7 +37,7 @@ void script_reader::dollar(raw_word& into, bool in_quotes) {
     return command_substitution(into, in_quotes);
   }
   if (next == '{') return braced_parameter(into, in_quotes);
-  if (next == '[') {
+  if (next == '[' && !is_posix()) {
     at_ += 2;
     raw_word sink;
     for (int open = 1; !done();) {
@@ -51,7 +51,7 @@ void script_reader::dollar(raw_word& into, bool in_quotes) {
     }
     return fail("`$[` is not closed");
   }
-  if (next == '\'' && !in_quotes) return ansi_quoted(into);
+  if (next == '\'' && !in_quotes && !is_posix()) return ansi_quoted(into);
   if (next == '"' && !in_quotes) {
     ++at_;
     return double_quoted(into);

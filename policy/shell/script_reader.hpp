@@ -113,6 +113,9 @@ private:
   void substituted(raw_word& into, bool in_quotes, std::size_t first);
   std::vector<std::string> values_of(std::string_view name) const;
 
+  [[nodiscard]] bool is_posix() const noexcept { return out_.read_as == dialect::posix; }
+  [[nodiscard]] bool starts_compound(std::string_view reserved) const noexcept;
+
   // characters
   [[nodiscard]] bool done() const noexcept { return at_ >= text_.size(); }
   [[nodiscard]] char peek(std::size_t ahead = 0) const noexcept {
