@@ -197,7 +197,7 @@ void script_reader::command() {
     const bool doubled = peek(1) == '(' && !is_posix();
     if (const auto closing = doubled ? arithmetic_end(at_ + 2) : std::nullopt) {
       at_ += 2;
-      arithmetic(*closing, 2);
+      arithmetic(*closing);
     } else {
       if (doubled) unreadable("`((` that is no arithmetic ends where the shell thinks it does");
       ++at_;
@@ -297,7 +297,7 @@ void script_reader::for_command() {
     const auto closing = arithmetic_end(at_ + 2);
     if (!closing) return fail("`((` is not closed");
     at_ += 2;
-    arithmetic(*closing, 2);
+    arithmetic(*closing);
     skip_blanks();
     if (peek() == ';') ++at_;
   } else {

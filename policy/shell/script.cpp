@@ -132,7 +132,8 @@ std::string printed_text(const script_reading& reading, command_range range, boo
 }
 
 bool depends_on_dialect(std::string_view script) noexcept {
-  constexpr std::array<std::string_view, 6> syntax = {"[", "((", "$'", "&>", "function", "select"};
+  constexpr std::array<std::string_view, 7> syntax = {"[",  "((",       "$'",    "$\"",
+                                                      "&>", "function", "select"};
   return std::any_of(syntax.begin(), syntax.end(), [&](std::string_view text) {
     return script.find(text) != std::string_view::npos;
   });

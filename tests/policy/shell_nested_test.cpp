@@ -172,6 +172,8 @@ TEST_CASE("§18a what is only known when it runs is said, whatever else is found
            "if a; then b",
            "p\\\nwd$\\\n{x}",
            "echo $((ls); pwd)",
+           // The quotes made a scan for `))` jump over the end, and b was taken for arithmetic.
+           "(( $(a $'\\'' ) + 1 )); b || (( $(c ') ) + 1 ))",
        }) {
     CAPTURE(script);
     const auto analysis = analysis_of(script);
