@@ -34,7 +34,7 @@ command_analysis analyze_command(std::span<const std::string> argv) {
   if (argv.empty())
     analysis.unreadable_why = "there is no command";
   else if (is_shell_wrapper(argv))
-    collects.outer_script(argv[2]);
+    collects.outer_script(argv[0], argv[2]);
   else if (!collects.outer_powershell(argv))
     collects.outer_command(argv);
   if (analysis.segments.empty() && !argv.empty()) {

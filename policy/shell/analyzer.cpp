@@ -25,8 +25,8 @@ std::vector<word> to_words(std::span<const std::string> argv) {
 }
 
 /// The reader must agree that the script is those commands and nothing else.
-bool reads_as(const script_reading& reading,
-              const std::vector<std::vector<std::string>>& commands) {
+bool is_exactly(const script_reading& reading,
+                const std::vector<std::vector<std::string>>& commands) {
   if (!reading.error.empty() || reading.too_large || reading.commands.size() != commands.size())
     return false;
   for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -52,7 +52,7 @@ bool analyzer::deeper(const context& at) noexcept {
   return false;
 }
 
-void analyzer::outer_script(std::string_view text) {
+void analyzer::outer_script(std::string_view shell, std::string_view text) {
   out_.script = text;
   if (text.size() > max_script_size) return unreadable("the script is larger than 1 MiB");
   if (text.find('\0') != std::string_view::npos)
@@ -61,22 +61,23 @@ void analyzer::outer_script(std::string_view text) {
     unreadable("the script is not valid UTF-8");
   const auto plain = out_.unreadable_why.empty() ? plain_commands(text) : std::nullopt;
   auto reading = read_script(text, variables_);
-  out_.plain = plain && reads_as(reading, *plain);
+  out_.plain = plain && is_exactly(reading, *plain);
   if (out_.plain) reading.unreadable_why.clear(); // three readers agree: nothing is in doubt
 
   context at;
   at.origin = out_.plain ? segment_origin::plain : segment_origin::nested;
+  at.any_shell = !is_like_bash(base_name(shell));
   commands_of(reading, at);
-  if (!out_.plain && reading.commands.size() == 1 && reading.error.empty()) {
+  if (out_.plain) return;
+  if (reading.commands.size() == 1 && reading.error.empty()) {
     const auto& only = reading.commands.front().readings;
     out_.complex = only.size() == 1 && !only.front().empty() &&
                    std::all_of(only.front().begin(), only.front().end(),
                                [](const word& w) { return w.known; });
   }
-  if (!reading.error.empty() && reading.resume_at < text.size()) {
-    context nested;
-    script(text.substr(reading.resume_at), nested, variables_);
-  }
+  if (!reading.error.empty() && reading.resume_at < text.size())
+    read_as(dialect::bash, text.substr(reading.resume_at), at, variables_);
+  posix_script(text, at, 0);
 }
 
 void analyzer::outer_command(std::span<const std::string> argv) {
@@ -92,9 +93,33 @@ void analyzer::outer_command(std::span<const std::string> argv) {
 }
 
 void analyzer::script(std::string_view text, const context& at, variable_values variables) {
+  const auto first = out_.segments.size();
+  read_as(dialect::bash, text, at, std::move(variables));
+  posix_script(text, at, first);
+}
+
+/// Where the shell may not be bash, what it would run besides the segments from `first` on.
+void analyzer::posix_script(std::string_view text, const context& at, std::size_t first) {
+  if (!at.any_shell || !depends_on_dialect(text)) return;
+  const auto known = static_cast<std::ptrdiff_t>(out_.segments.size());
+  read_as(dialect::posix, text, at, variables_);
+  const auto listed = out_.segments.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto added = out_.segments.begin() + known;
+  out_.segments.erase(std::remove_if(added, out_.segments.end(),
+                                     [&](const command_segment& segment) {
+                                       return std::any_of(listed, added,
+                                                          [&](const command_segment& earlier) {
+                                                            return earlier.argv == segment.argv;
+                                                          });
+                                     }),
+                      out_.segments.end());
+}
+
+void analyzer::read_as(dialect dialect, std::string_view text, const context& at,
+                       variable_values variables) {
   constexpr int max_errors = 32; // a shell stops at the first one: what follows is a precaution
   for (int errors = 0; !text.empty() && errors < max_errors; ++errors) {
-    const auto reading = read_script(text, variables);
+    const auto reading = read_script(text, variables, dialect);
     commands_of(reading, at);
     if (reading.error.empty()) return;
     text.remove_prefix(std::min(reading.resume_at, text.size()));
@@ -110,6 +135,7 @@ void analyzer::commands_of(const script_reading& reading, const context& at) {
   if (!reading.unreadable_why.empty()) unreadable(reading.unreadable_why);
   for (const auto& found : reading.commands) {
     if (found.readings.front().empty()) {
+      assigned_scripts(found.assignments, at);
       out_.loose_assignments.insert(out_.loose_assignments.end(), found.assignments.begin(),
                                     found.assignments.end());
       out_.loose_write_targets.insert(out_.loose_write_targets.end(), found.write_targets.begin(),
@@ -123,6 +149,7 @@ void analyzer::commands_of(const script_reading& reading, const context& at) {
       inner.found = &found;
       inner.reading = &reading;
       inner.outer = &at;
+      inner.any_shell = at.any_shell;
       command(all, inner);
     }
   }
@@ -174,7 +201,9 @@ void analyzer::segment(words all, const context& at) {
     found.has_redirection = at.found->has_redirection;
   }
   found.has_assignment = !found.assignments.empty();
+  const auto assignments = found.assignments;
   out_.segments.push_back(std::move(found));
+  assigned_scripts(assignments, at);
   unwrap(all, at);
 }
 
@@ -184,6 +213,7 @@ void analyzer::script_word(const word& text, std::string_view of, const context&
   context inner;
   inner.depth = at.depth + 1;
   inner.outer = &at;
+  inner.any_shell = at.any_shell;
   script(text.text, inner, variables_);
 }
 
@@ -219,6 +249,8 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
   const auto name = grammar.name;
   auto parsed = parse_options(grammar, all, 1);
   context next = at;
+  context other = at; // of the scripts that it gives to a shell of its choice
+  other.any_shell = true;
   std::vector<word> rebuilt;
   std::string replaced; // xargs
   for (const auto& option : parsed.options) {
@@ -239,7 +271,7 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
     std::string_view scripts = grammar.scripts;
     while (!scripts.empty()) {
       const auto end = std::min(scripts.find(' '), scripts.size());
-      if (scripts.substr(0, end) == option.name) script_word(option.value, name, at);
+      if (scripts.substr(0, end) == option.name) script_word(option.value, name, other);
       scripts.remove_prefix(std::min(end + 1, scripts.size()));
     }
   }
@@ -261,10 +293,10 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
   case command_form::joined_script:
     if (!parsed.understood)
       unreadable("the options of `" + std::string(name) + "` are not understood");
-    return joined_script(inner, name, at);
+    return joined_script(inner, name, other);
   case command_form::script_a_word:
     for (const auto& one : inner)
-      script_word(one, name, at);
+      script_word(one, name, other);
     return;
   case command_form::shell_operands: {
     const bool runs_words =
@@ -277,7 +309,7 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
           return option.name == "c" || option.name.ends_with("command");
         });
     if (has_script) return;
-    if (inner.size() < 2) return input_script(name, at);
+    if (inner.size() < 2) return input_script(name, other);
     rebuilt.assign(inner.begin(), inner.end()); // the user stands where the shell's name would
     rebuilt.front().text = "sh";
     if (rebuilt[1].text == "--") rebuilt.erase(rebuilt.begin() + 1);
@@ -287,7 +319,7 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
   }
   if (name == "flock" && !inner.empty() &&
       (inner.front().text == "-c" || inner.front().text == "--command"))
-    return joined_script(inner.subspan(1), name, at);
+    return joined_script(inner.subspan(1), name, other);
   if (name == "xargs" && !inner.empty()) {
     rebuilt.assign(inner.begin(), inner.end());
     for (auto& w : rebuilt)

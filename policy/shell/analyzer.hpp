@@ -14,7 +14,7 @@ public:
   explicit analyzer(command_analysis& out) noexcept : out_(out) {}
 
   /// The script of the tool's own shell; `out.plain` and `out.complex` are set.
-  void outer_script(std::string_view script);
+  void outer_script(std::string_view shell, std::string_view script);
   /// PowerShell with a script (§20); false when `argv` is something else.
   bool outer_powershell(std::span<const std::string> argv);
   /// Any other command.
@@ -27,6 +27,7 @@ private:
     const found_command* found = nullptr;    ///< the command in its script
     const script_reading* reading = nullptr; ///< the script
     const context* outer = nullptr;          ///< whose input is inherited
+    bool any_shell = false;                  ///< its scripts may be read by a shell unlike bash
     std::vector<std::string> assignments{};  ///< set for it by wrappers
   };
   using words = std::span<const word>;
@@ -36,6 +37,9 @@ private:
   void segment(words all, const context& at);
   void unwrap(words all, const context& at);
   void script(std::string_view text, const context& at, variable_values variables);
+  void posix_script(std::string_view text, const context& at, std::size_t first);
+  void read_as(dialect dialect, std::string_view text, const context& at,
+               variable_values variables);
   void script_word(const word& text, std::string_view of, const context& at);
   void joined_script(words parts, std::string_view of, const context& at);
   void wrapper(const wrapper_grammar& grammar, words all, const context& at);
@@ -49,6 +53,8 @@ private:
   void remote_shell(words all, const context& at);
   void parallel(words all, const context& at);
   void container(words all, const context& at);
+  void git_commands(words all, const context& at);
+  void assigned_scripts(std::span<const std::string> assignments, const context& at);
   void hidden_expansions(words all, const context& at);
   void powershell(words all, const context& at);
 

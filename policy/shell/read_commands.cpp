@@ -16,13 +16,14 @@ bool is_terminator(std::string_view reserved) {
   return std::find(terminators.begin(), terminators.end(), reserved) != terminators.end();
 }
 
-bool starts_compound(std::string_view reserved) {
-  constexpr std::array<std::string_view, 9> words = {"{",      "if",   "while",    "until", "for",
-                                                     "select", "case", "function", "[["};
-  return std::find(words.begin(), words.end(), reserved) != words.end();
-}
-
 } // namespace
+
+bool script_reader::starts_compound(std::string_view reserved) const noexcept {
+  constexpr std::array<std::string_view, 6> posix = {"{", "if", "while", "until", "for", "case"};
+  constexpr std::array<std::string_view, 3> bash = {"select", "function", "[["};
+  return std::find(posix.begin(), posix.end(), reserved) != posix.end() ||
+         (!is_posix() && std::find(bash.begin(), bash.end(), reserved) != bash.end());
+}
 
 void script_reader::fail(std::string_view what) {
   if (error_.empty() && at_ <= text_.size()) {
@@ -106,7 +107,7 @@ void script_reader::list() {
   while (true) {
     skip_newlines();
     if (done() || peek() == ')') return;
-    if (peek() == ';' || peek() == '|' || (peek() == '&' && peek(1) != '>')) {
+    if (peek() == ';' || peek() == '|' || (peek() == '&' && (peek(1) != '>' || is_posix()))) {
       if (!looking_at(";;") && !looking_at(";&")) fail("a command is missing");
       return;
     }
@@ -193,12 +194,12 @@ void script_reader::command() {
   skip_blanks();
   std::size_t end = 0;
   if (peek() == '(') {
-    if (const auto closing = peek(1) == '(' ? arithmetic_end(at_ + 2) : std::nullopt) {
+    const bool doubled = peek(1) == '(' && !is_posix();
+    if (const auto closing = doubled ? arithmetic_end(at_ + 2) : std::nullopt) {
       at_ += 2;
-      arithmetic(*closing, 2);
+      arithmetic(*closing);
     } else {
-      if (peek(1) == '(')
-        unreadable("`((` that is no arithmetic ends where the shell thinks it does");
+      if (doubled) unreadable("`((` that is no arithmetic ends where the shell thinks it does");
       ++at_;
       list();
       if (peek() != ')')
@@ -233,7 +234,7 @@ void script_reader::command() {
       conditional();
     }
     compound_end(first);
-  } else if (reserved == "coproc") {
+  } else if (reserved == "coproc" && !is_posix()) {
     coproc_command(end);
   } else if (is_terminator(reserved)) {
     fail("unexpected `" + reserved + "`");
@@ -296,7 +297,7 @@ void script_reader::for_command() {
     const auto closing = arithmetic_end(at_ + 2);
     if (!closing) return fail("`((` is not closed");
     at_ += 2;
-    arithmetic(*closing, 2);
+    arithmetic(*closing);
     skip_blanks();
     if (peek() == ';') ++at_;
   } else {

@@ -28,7 +28,7 @@ void script_reader::dollar(raw_word& into, bool in_quotes) {
     if (peek(2) == '(') {
       if (const auto end = arithmetic_end(at_ + 3)) {
         at_ += 3;
-        arithmetic(*end, 2);
+        arithmetic(*end);
         return unknown(into, true);
       }
     }
@@ -37,7 +37,7 @@ void script_reader::dollar(raw_word& into, bool in_quotes) {
     return command_substitution(into, in_quotes);
   }
   if (next == '{') return braced_parameter(into, in_quotes);
-  if (next == '[') {
+  if (next == '[' && !is_posix()) {
     at_ += 2;
     raw_word sink;
     for (int open = 1; !done();) {
@@ -51,8 +51,8 @@ void script_reader::dollar(raw_word& into, bool in_quotes) {
     }
     return fail("`$[` is not closed");
   }
-  if (next == '\'' && !in_quotes) return ansi_quoted(into);
-  if (next == '"' && !in_quotes) {
+  if (next == '\'' && !in_quotes && !is_posix()) return ansi_quoted(into);
+  if (next == '"' && !in_quotes && !is_posix()) {
     ++at_;
     return double_quoted(into);
   }
@@ -230,15 +230,20 @@ std::optional<std::size_t> script_reader::arithmetic_end(std::size_t from) const
   return std::nullopt;
 }
 
-void script_reader::arithmetic(std::size_t end, std::size_t closing) {
+void script_reader::arithmetic(std::size_t end) {
   if (!enter()) return;
   raw_word sink;
-  while (!done() && at_ < end)
+  for (int open = 0; !done();) {
+    const char c = peek();
+    if (c == ')' && open == 0) break;
+    open += c == '(' ? 1 : c == ')' ? -1 : 0;
     element(sink, true);
-  if (at_ > end)
-    fail("an arithmetic expression is not closed where it seemed to be");
+  }
+  if (at_ != end) unreadable("an arithmetic expression ends where only the shell knows");
+  if (looking_at("))"))
+    at_ += 2;
   else
-    at_ = end + closing;
+    fail("an arithmetic expression is not closed");
   --depth_;
 }
 

@@ -20,7 +20,7 @@ bool script_reader::at_redirection() const noexcept {
     skip(is_digit);
   }
   const auto rest = text_.substr(i, 2);
-  if (i == at_ && rest == "&>") return true;
+  if (i == at_ && rest == "&>") return !is_posix();
   return (rest.starts_with('<') || rest.starts_with('>')) && !rest.ends_with('(');
 }
 

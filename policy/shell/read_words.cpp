@@ -62,14 +62,19 @@ raw_word script_reader::read_word(bool assignable) {
           !raw.pieces.empty() && raw.pieces.back().type == word_piece::kind::bare &&
           std::string_view("?*+@!").find(raw.pieces.back().text.back()) != std::string_view::npos;
       if (!pattern) break;
+      // An error for most shells, with extglob a pattern of bash; zsh can run code in it.
+      unreadable("`" + shortened(text_.substr(at_ - 1, 20)) + "` means different things to shells");
       parenthesised_pattern(raw);
       continue;
     }
     if (assignable && raw.assigned.empty() && (c == '[' || c == '=')) {
       auto name = std::string(only_bare(raw));
       assignable = false; // from here on this is an ordinary word
-      if (c == '[' && is_name(name)) {
+      if (c == '[' && is_name(name) && !is_posix()) {
+        const auto begin = at_;
         subscript(raw);
+        if (text_.substr(begin, at_ - begin).find_first_of(" \t\n;|&") != std::string_view::npos)
+          unreadable("a subscript with blanks means different things to shells");
         if (peek() == '=' || looking_at("+=")) {
           at_ += peek() == '+' ? 2 : 1;
           raw.add_bare("=");

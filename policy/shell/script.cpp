@@ -2,78 +2,107 @@
 
 #include "policy/shell/script_reader.hpp"
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 
 namespace gatehouse::policy::shell {
 namespace {
+
+/// `text` with the escapes that printf and some echos read; `known` is cleared at the rarer ones.
+std::string without_escapes(std::string_view text, bool& known) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      decoded += text[i];
+      continue;
+    }
+    constexpr std::string_view names = "nt\\'\"";
+    constexpr std::string_view meanings = "\n\t\\'\"";
+    const auto escape = names.find(text[++i]);
+    if (escape == std::string_view::npos)
+      known = false;
+    else
+      decoded += meanings[escape];
+  }
+  return decoded;
+}
+
+std::string printed_by_echo(std::span<const word> arguments, bool& known) {
+  bool escapes = false;
+  while (!arguments.empty() && arguments.front().text.size() > 1 &&
+         arguments.front().text.front() == '-' &&
+         arguments.front().text.find_first_not_of("neE", 1) == std::string::npos) {
+    escapes = escapes || arguments.front().text.find('e') != std::string::npos;
+    arguments = arguments.subspan(1);
+  }
+  std::string text;
+  for (const auto& argument : arguments) {
+    known = known && argument.known;
+    text += (&argument == &arguments.front() ? "" : " ") + argument.text;
+  }
+  text += '\n';
+  if (text.find('\\') == std::string::npos) return text;
+  const auto decoded = without_escapes(text, known);
+  if (escapes) return decoded;
+  known = false; // some shells' echo reads escapes without being asked to: both are possible
+  return text + decoded;
+}
+
+/// `%s` and the like give way to the arguments in order; a format is used again for more of them.
+std::string printed_by_printf(std::span<const word> arguments, bool& known) {
+  if (arguments.empty()) return {};
+  for (const auto& argument : arguments)
+    known = known && argument.known;
+  const auto format = without_escapes(arguments.front().text, known);
+  std::string text;
+  std::size_t next = 1;
+  constexpr int max_rounds = 64;
+  for (int round = 0; round == 0 || (next < arguments.size() && round < max_rounds); ++round) {
+    const auto before = next;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+      if (format[i] != '%' || i + 1 == format.size()) {
+        text += format[i];
+        continue;
+      }
+      const char c = format[++i];
+      if (c == '%')
+        text += '%';
+      else if (c != 's' && c != 'b' && c != 'q')
+        known = false;
+      else if (next < arguments.size())
+        text += arguments[next++].text;
+    }
+    if (next == before) break;
+  }
+  return text;
+}
 
 /// What one command prints, as far as it is static; nothing when it is not a printer.
 std::optional<std::string> printed_by(const script_reading& reading, const found_command& command,
                                       bool& known, int depth) {
   if (command.readings.size() != 1 || command.readings.front().empty() || depth > 8)
     return std::nullopt;
-  const auto& words = command.readings.front();
+  const std::span<const word> words = command.readings.front();
   const auto& program = words.front().text;
-  if (program == "cat" || program == "tee") {
-    const bool own_input = words.size() == 1 || (words.size() == 2 && words[1].text == "-");
-    if (!own_input && program == "cat") return std::nullopt;
-    if (command.input.from == input_source::kind::text) {
-      known = known && command.input.text.find(unknown_part) == std::string::npos;
-      return command.input.text;
-    }
-    if (command.input.from != input_source::kind::pipe) return std::nullopt;
-    std::string text;
-    for (auto i = command.input.writers.begin; i < command.input.writers.end; ++i) {
-      auto part = printed_by(reading, reading.commands[i], known, depth + 1);
-      if (!part) return std::nullopt;
-      text += *part;
-    }
-    return text;
+  if (program == "echo") return printed_by_echo(words.subspan(1), known);
+  if (program == "printf") return printed_by_printf(words.subspan(1), known);
+  const bool reads_input = words.size() == 1 || (words.size() == 2 && words[1].text == "-");
+  const bool copies = program == "tee" || (program == "cat" && reads_input);
+  if (!copies) return std::nullopt;
+  if (command.input.from == input_source::kind::text) {
+    known = known && command.input.text.find(unknown_part) == std::string::npos;
+    return command.input.text;
   }
-  if (program != "echo" && program != "printf") return std::nullopt;
+  if (command.input.from != input_source::kind::pipe) return std::nullopt;
   std::string text;
-  std::size_t first = 1;
-  bool escapes = program == "printf";
-  while (program == "echo" && first < words.size() && words[first].text.size() > 1 &&
-         words[first].text.front() == '-' &&
-         words[first].text.find_first_not_of("neE", 1) == std::string::npos)
-    escapes = words[first++].text.find('e') != std::string::npos || escapes;
-  // A format is only pasted over: `%s` and the like give way to the arguments in order.
-  std::size_t next = first + 1;
-  for (auto i = first; i < words.size(); ++i) {
-    known = known && words[i].known;
-    std::string part = words[i].text;
-    if (escapes) {
-      std::string decoded;
-      for (std::size_t k = 0; k < part.size(); ++k) {
-        if (part[k] == '\\' && k + 1 < part.size()) {
-          const char c = part[++k];
-          if (c == 'n')
-            decoded += '\n';
-          else if (c == 't')
-            decoded += '\t';
-          else if (c == '\\')
-            decoded += '\\';
-          else
-            known = false;
-        } else if (program == "printf" && i == first && part[k] == '%' && k + 1 < part.size()) {
-          const char c = part[++k];
-          if (c == '%')
-            decoded += '%';
-          else if ((c == 's' || c == 'b') && next < words.size())
-            decoded += words[next++].text;
-          else
-            known = false;
-        } else {
-          decoded += part[k];
-        }
-      }
-      part = std::move(decoded);
-    }
-    if (program == "printf" && i > first && i < next) continue;
-    text += (text.empty() ? "" : " ") + part;
+  for (auto i = command.input.writers.begin; i < command.input.writers.end; ++i) {
+    auto part = printed_by(reading, reading.commands[i], known, depth + 1);
+    if (!part) return std::nullopt;
+    text += *part;
   }
-  return text + "\n";
+  return text;
 }
 
 } // namespace
@@ -102,8 +131,17 @@ std::string printed_text(const script_reading& reading, command_range range, boo
   return text;
 }
 
-script_reading read_script(std::string_view script, variable_values& variables) {
+bool depends_on_dialect(std::string_view script) noexcept {
+  constexpr std::array<std::string_view, 7> syntax = {"[",  "((",       "$'",    "$\"",
+                                                      "&>", "function", "select"};
+  return std::any_of(syntax.begin(), syntax.end(), [&](std::string_view text) {
+    return script.find(text) != std::string_view::npos;
+  });
+}
+
+script_reading read_script(std::string_view script, variable_values& variables, dialect read_as) {
   script_reading out;
+  out.read_as = read_as;
   script_reader reader(script, out, variables, 0);
   reader.read_program();
   out.error = reader.error();

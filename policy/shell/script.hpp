@@ -53,11 +53,16 @@ struct found_command {
 /// Values that variables are seen to get, in the order seen; never the whole truth.
 using variable_values = std::map<std::string, std::vector<std::string>, std::less<>>;
 
+/// Which syntax a shell knows. What only bash knows means something else to a POSIX shell, that may
+/// run what bash takes for a pattern or a string: `[[ a || b ]]`, `a &> f b`, `$'a\'; b; \''`.
+enum class dialect { bash, posix };
+
 struct script_reading {
   std::vector<found_command> commands; ///< a command before those inside its words
-  std::string error;              ///< the first syntax error, with its byte offset; empty: none
-  std::size_t resume_at = 0;      ///< with an error: where the next line after it starts
-  std::string unreadable_why;     ///< something runs that cannot be read statically
+  std::string error;          ///< the first syntax error, with its byte offset; empty: none
+  std::size_t resume_at = 0;  ///< with an error: where the next line after it starts
+  std::string unreadable_why; ///< something runs that cannot be read statically
+  dialect read_as = dialect::bash;
   std::size_t expanded_words = 0; ///< while reading: words that braces and values made
   std::size_t value_bytes = 0;    ///< while reading: size of all values put into words
   bool too_large = false;         ///< a bound was reached: commands are missing
@@ -66,7 +71,11 @@ struct script_reading {
 inline constexpr std::size_t max_commands = 4096;
 
 /// Reads `script`. `variables` is read and extended.
-script_reading read_script(std::string_view script, variable_values& variables);
+script_reading read_script(std::string_view script, variable_values& variables,
+                           dialect read_as = dialect::bash);
+
+/// True when `script` may hold syntax that is not the same in both dialects.
+bool depends_on_dialect(std::string_view script) noexcept;
 
 /// Reads `text` as the body of an expanding here-document: only what its expansions run.
 script_reading read_expansions(std::string_view text, variable_values& variables);

@@ -107,11 +107,14 @@ private:
   void command_substitution(raw_word& into, bool in_quotes);
   void backticks(raw_word& into, bool in_quotes);
   void process_substitution(raw_word& into);
-  void arithmetic(std::size_t end, std::size_t closing);
+  void arithmetic(std::size_t end); ///< `end`: where `))` is expected
   std::optional<std::size_t> arithmetic_end(std::size_t from) const noexcept;
   void unknown(raw_word& into, bool in_quotes, std::vector<std::string> values = {});
   void substituted(raw_word& into, bool in_quotes, std::size_t first);
   std::vector<std::string> values_of(std::string_view name) const;
+
+  [[nodiscard]] bool is_posix() const noexcept { return out_.read_as == dialect::posix; }
+  [[nodiscard]] bool starts_compound(std::string_view reserved) const noexcept;
 
   // characters
   [[nodiscard]] bool done() const noexcept { return at_ >= text_.size(); }

@@ -54,6 +54,11 @@ void put_unknown(word& w, std::string_view placeholder) {
   w.known = false;
 }
 
+bool is_like_bash(std::string_view name) noexcept {
+  return name == "bash" || name == "rbash" || name == "zsh" ||
+         name.find("ksh") != std::string_view::npos;
+}
+
 bool is_shell_name(std::string_view name) noexcept {
   return std::binary_search(shells.begin(), shells.end(), name);
 }
@@ -93,6 +98,7 @@ void analyzer::unwrap(words all, const context& at) {
         script_word(callback, name, at);
       }
   }
+  if (name == "git") return git_commands(all, at);
   if (std::find(subscript_users.begin(), subscript_users.end(), name) != subscript_users.end())
     return hidden_expansions(all, at);
   if (name == "find" || name == "gfind" || name == "bfs") return find_actions(all, at);
@@ -109,8 +115,10 @@ void analyzer::unwrap(words all, const context& at) {
   if (const auto* grammar = find_wrapper(name)) wrapper(*grammar, all, at);
 }
 
-void analyzer::shell(words all, const context& at) {
+void analyzer::shell(words all, const context& caller) {
   const auto name = base_name(all.front().text);
+  context at = caller;
+  at.any_shell = !is_like_bash(name);
   bool runs_string = false;
   bool reads_input = false;
   std::size_t i = 1;
@@ -149,7 +157,8 @@ void analyzer::shell(words all, const context& at) {
   if (runs_string) {
     if (rest.empty()) return;
     variable_values inner = variables_;
-    for (std::size_t k = 1; k < rest.size(); ++k) {
+    constexpr std::size_t max_operands = 32;
+    for (std::size_t k = 1; k < std::min(rest.size(), max_operands); ++k) {
       if (rest[k].text.find(unknown_part) != std::string::npos) continue;
       inner[std::to_string(k - 1)].push_back(rest[k].text);
       if (k > 1) {
@@ -169,7 +178,8 @@ void analyzer::shell(words all, const context& at) {
   if (rest.empty() || reads_input || is_input_path(rest.front().text))
     return input_script(name, at);
   if (rest.front().is_process) return process_script(rest.front(), name, at);
-  if (!rest.front().known)
+  if (!rest.front().known || rest.front().text.starts_with("/dev/") ||
+      rest.front().text.starts_with("/proc/"))
     unreadable("the script of `" + std::string(name) + "` is only known when it runs");
 }
 
@@ -232,7 +242,9 @@ void analyzer::fd_actions(words all, const context& at) {
   }
 }
 
-void analyzer::remote_shell(words all, const context& at) {
+void analyzer::remote_shell(words all, const context& caller) {
+  context at = caller;
+  at.any_shell = true;
   const auto parsed = parse_options(ssh_grammar, all, 1);
   if (!parsed.understood) unreadable("the options of `ssh` are not understood");
   for (const auto& option : parsed.options) {
@@ -257,7 +269,9 @@ void analyzer::remote_shell(words all, const context& at) {
   joined_script(rest, "ssh", at);
 }
 
-void analyzer::parallel(words all, const context& at) {
+void analyzer::parallel(words all, const context& caller) {
+  context at = caller;
+  at.any_shell = true;
   const auto parsed = parse_options(parallel_grammar, all, 1);
   auto rest = all.subspan(parsed.command);
   const auto sources = std::find_if(rest.begin(), rest.end(),
@@ -285,6 +299,10 @@ void analyzer::container(words all, const context& at) {
 }
 
 void analyzer::hidden_expansions(words all, const context& at) {
+  std::vector<std::string> assignments; // `export PAGER=…`
+  for (const auto& w : all.subspan(1))
+    if (w.known && !assigned_name(w.text).empty()) assignments.push_back(w.text);
+  assigned_scripts(assignments, at);
   for (const auto& w : all.subspan(1)) {
     if (w.text.find('[') == std::string::npos || w.text.find_first_of("$`") == std::string::npos)
       continue;

@@ -12,6 +12,9 @@ word unknown_words();
 /// Marks `placeholder` inside `w` as a part that is only known when it runs.
 void put_unknown(word& w, std::string_view placeholder);
 
+/// True for a shell that reads `[[`, `((`, `$'…'` and `&>` as bash does.
+bool is_like_bash(std::string_view name) noexcept;
+
 /// True for the base name of a shell.
 bool is_shell_name(std::string_view name) noexcept;
 

@@ -8,6 +8,7 @@ namespace {
 
 // Sorted by name.
 constexpr auto table = std::to_array<wrapper_grammar>({
+    {.name = "-"}, // zsh
     {.name = "builtin"},
     {.name = "busybox"},
     {.name = "caffeinate", .flags = "disum", .values = "tw"},
@@ -43,9 +44,10 @@ constexpr auto table = std::to_array<wrapper_grammar>({
      .operands = 1},
     {.name = "env",
      .flags = "i0v",
-     .values = "uCS",
-     .longs = "ignore-environment null unset= chdir= split-string= block-signal? default-signal? "
-              "ignore-signal? list-signal-handling debug help version",
+     .values = "aCSu",
+     .longs =
+         "argv0= ignore-environment null unset= chdir= split-string= block-signal? default-signal? "
+         "ignore-signal? list-signal-handling debug help version",
      .takes_assignments = true},
     {.name = "exec", .flags = "cl", .values = "a"},
     {.name = "fakeroot",

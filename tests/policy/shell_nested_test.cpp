@@ -76,10 +76,48 @@ TEST_CASE("§18a a command is found in every construct that can hold one") {
            "[ -v 'a[$(rm -f x)]' ]",
            "x='a[$(rm -f x)]'; echo $((x))",
            "mapfile -C 'rm -f x;' -c 1 a",
+           "echo -e 'a\\nrm -f x' | sh",
+           "echo 'a\\nrm -f x' | dash",
+           "printf '%s -f %s\\n' ls x rm x | sh",
+           "PAGER='rm -f x' man ls",
+           "export GIT_SSH_COMMAND='rm -f x'; git fetch",
+           "git -c core.pager='rm -f x' -C d log",
+           "git -c alias.l='!rm -f x' l",
+           "git submodule foreach --recursive 'rm -f x'",
+           "git bisect run rm -f x",
+           "git rebase -i --exec 'rm -f x' main",
+           "git rebase main -x 'rm -f x'",
        }) {
     CAPTURE(script);
     CHECK(finds(analysis_of(script), "rm|-f|x"));
   }
+}
+
+TEST_CASE(
+    "§18a what bash takes for a pattern or a string is a command to a shell that is not bash") {
+  for (const std::string script : {
+           "[[ a || rm -f x ]]",
+           "(( rm -f x ))",
+           "ls &> f rm -f x",
+           "a[1 || rm -f x",
+           "echo $'a\\'; rm -f x; echo \\'b'",
+           "echo $[ 1; rm -f x; echo ]",
+           "function f { rm -f x\n}",
+       }) {
+    CAPTURE(script);
+    const auto analysis =
+        policy::analyze_command(std::vector<std::string>{"/bin/sh", "-c", script});
+    CHECK(std::any_of(analysis.segments.begin(), analysis.segments.end(), [](const auto& segment) {
+      return segment.argv.size() > 2 &&
+             line({segment.argv.begin(), segment.argv.begin() + 3}) == "rm|-f|x";
+    }));
+  }
+  CHECK_FALSE(finds(analysis_of("[[ a || rm -f x ]]"), "rm|-f|x|]]"));
+  CHECK(finds(analysis_of("ssh host '[[ a || rm -f x ]]'"), "rm|-f|x|]]"));
+  CHECK(finds(analysis_of("sh -c '[[ a || rm -f x ]]'"), "rm|-f|x|]]"));
+  CHECK_FALSE(finds(analysis_of("bash -c '[[ a || rm -f x ]]'"), "rm|-f|x|]]"));
+  CHECK_FALSE(analysis_of("ls *(e:'rm -f x':)").unreadable_why.empty());
+  CHECK_FALSE(analysis_of("a[1 || rm -f x ]=3").unreadable_why.empty());
 }
 
 TEST_CASE("§18a text that nothing runs is no command") {
@@ -134,6 +172,8 @@ TEST_CASE("§18a what is only known when it runs is said, whatever else is found
            "if a; then b",
            "p\\\nwd$\\\n{x}",
            "echo $((ls); pwd)",
+           // The quotes made a scan for `))` jump over the end, and b was taken for arithmetic.
+           "(( $(a $'\\'' ) + 1 )); b || (( $(c ') ) + 1 ))",
        }) {
     CAPTURE(script);
     const auto analysis = analysis_of(script);
