@@ -137,7 +137,7 @@ void shell_attempt::keep(reactor::output_stream stream, std::string_view bytes) 
 
 void shell_attempt::take(const sandbox_event& event) {
   switch (event.kind) {
-  case sandbox_event_kind::started: break;
+  case sandbox_event_kind::started: started_ = true; break;
   case sandbox_event_kind::blocked: {
     denial seen;
     seen.kind = event.refusal;
@@ -180,6 +180,10 @@ void shell_attempt::finish() {
     record_.ending = attempt_ending::not_started;
   } else if (stopped_) {
     record_.ending = *stopped_; // first cause wins, whatever the signal did then (§97)
+  } else if (started_ && (!kind || kind == sandbox_event_kind::boundary_failed)) {
+    // The command ran, and its boundary was ended around it (kill -9, out of memory).
+    record_.ending = attempt_ending::signalled;
+    record_.signal = SIGKILL;
   } else if (kind == sandbox_event_kind::boundary_failed) {
     record_.ending = attempt_ending::not_started;
     record_.failure = no_boundary(*last_word_);

@@ -42,6 +42,7 @@ private:
   reactor::clock::time_point started_at_;
   std::optional<attempt_ending> stopped_; ///< time-out or cancellation, whichever came first
   std::optional<int> helper_status_;
+  bool started_ = false; ///< the command was executed
   bool report_ended_ = false;
   attempt_record record_;
   std::optional<sandbox_event> last_word_; ///< how the command ended, by the helper's report

@@ -17,6 +17,7 @@
 #include "reactor/signals.hpp"
 #include "sandbox/command_environment.hpp"
 
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
@@ -44,6 +45,7 @@ Runs one command through decision, approval and sandbox.
   --prefix-rule JSON           tokens of a rule that may be added when approved
   --json                       one JSON document on standard output, nothing else
 
+The command reads nothing from standard input.
 At a terminal a needed approval is asked for there; without one it is a refusal.
 Exit status: the command's; 128+n after signal n; 124 time-out; 125 refused by policy or reviewer;
 126/127 not executable / not found; 120 stopped; 121 no boundary can be built (nothing ran);
@@ -200,6 +202,7 @@ int run_command(arguments given) {
   call.plan.call_id = "call-" + random_id();
   call.plan.review_nonce = random_id();
   bool stop = false;
+  bool lost_output = false;
   auto terms = terms_for(*start, {call.plan, planned->context, {}}, *rules);
   terms.hooks = *std::move(hooks);
   terms.approval = call.plan.approval;
@@ -208,9 +211,10 @@ int run_command(arguments given) {
       !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::shell_command)
            .empty();
   if (!json && !held)
-    terms.shell.on_output = [&stop](reactor::output_stream stream, std::string_view bytes) {
+    terms.shell.on_output = [&](reactor::output_stream stream, std::string_view bytes) {
       const bool written =
           stream == reactor::output_stream::standard_error ? print_error(bytes) : print(bytes);
+      lost_output = lost_output || (!written && errno != EPIPE);
       stop = stop || !written; // nobody reads any more
     };
   actors::call_host host{std::move(terms)};
@@ -221,9 +225,13 @@ int run_command(arguments given) {
   if (json) {
     if (!print(encode_call_report(report) + "\n")) return exit_failed;
   } else {
-    if (held && (!print(report.output.stdout_text) || !print_error(report.output.stderr_text)))
-      return exit_failed;
+    if (held)
+      lost_output = !print(report.output.stdout_text) || !print_error(report.output.stderr_text);
     print_error(run_summary(report));
+  }
+  if (lost_output) {
+    complain("the command's output cannot be written; what was not written is lost");
+    return exit_failed;
   }
   return exit_status(report);
 }

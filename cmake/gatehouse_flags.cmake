@@ -6,7 +6,7 @@ set(GATEHOUSE_SANITIZER "" CACHE STRING "empty, address or thread")
 add_library(gatehouse_plain_flags INTERFACE)
 target_compile_options(gatehouse_plain_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror
-  -Wno-maybe-uninitialized # g++ 12 invents these for std::variant when it optimises
+  -Wno-maybe-uninitialized -Wno-restrict # g++ 12 invents these for std::variant when it optimises
   $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual>)
 target_include_directories(gatehouse_plain_flags INTERFACE ${CMAKE_SOURCE_DIR})
 

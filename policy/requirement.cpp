@@ -206,6 +206,9 @@ private:
     if (!analysis_.unreadable_why.empty() && rules_.has_restrictive_rules())
       add(cause_kind::rule, decision::prompt,
           analysis_.unreadable_why + ", and a rule may forbid what it runs");
+    // A rule that keeps the sandbox settles the command, not the wider boundary that is asked for.
+    if (analysis_.plain && context_.asks_override && causes_.empty() && !may_bypass())
+      add(cause_kind::override_request, decision::prompt, {});
     if (analysis_.plain) return;
     if (context_.unreadable_file)
       add(cause_kind::rule, decision::prompt, std::string{unreadable_file_why});

@@ -166,7 +166,8 @@ void find_nested_repositories(host_facts& facts, const std::set<std::string>& ro
     }
     ::closedir(stream);
     if (depth > 0 && has_git) {
-      protect(facts, root, folder + "/.git", "nested repository `" + folder + "`", false);
+      // The folder is kept in its place too: a doctored copy could take it otherwise.
+      protect(facts, root, folder + "/.git", "nested repository `" + folder + "`", true);
       find_git_parts(facts, root, folder);
     } else if (depth > 0 && has_head) {
       find_git_parts(facts, root, folder);

@@ -22,12 +22,11 @@ constexpr std::size_t largest_file = std::size_t{8} << 20;
 
 /// Does `rule` fit `words` when their program is called `head`?
 bool fits_as(const prefix_rule& rule, std::string_view head, const example& words) {
-  std::vector<std::string> folded;
   std::vector<std::string_view> compared{words.begin(), words.end()};
   compared.front() = head;
   if (!rule.canonical) return fits(rule.pattern, compared, rule.exact);
-  for (const auto word : compared)
-    folded.push_back(caseless_key(word));
+  std::vector<std::string> folded(compared.size());
+  std::ranges::transform(compared, folded.begin(), caseless_key);
   auto pattern = rule.pattern;
   for (auto& alternatives : pattern)
     for (auto& token : alternatives)

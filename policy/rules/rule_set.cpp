@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <deque>
 #include <string_view>
+#include <unordered_set>
 
 namespace gatehouse::policy {
 namespace {
@@ -95,7 +96,8 @@ rule_match rule_set::index::matched(rule_id id, std::string_view head,
   const auto& rule = rules[id];
   rule_match result;
   result.rule = &rule;
-  result.matched_prefix.assign(command.begin(), command.begin() + rule.pattern.size());
+  const auto prefix = command.first(rule.pattern.size());
+  result.matched_prefix.assign(prefix.begin(), prefix.end());
   result.matched_prefix.front() = head;
   result.resolved_program = std::move(resolved_program);
   return result;
@@ -205,15 +207,15 @@ std::vector<rule_match> rule_set::match_at_run_time(std::span<const std::string>
            (fact->on_trusted_path || index_->gates.vouched(name, spellings));
   };
 
-  std::vector<rule_id> seen;
+  std::unordered_set<rule_id> seen;
   for (const auto& name : names_of(word, fact)) {
     const bool is_word = name == word;
     for (auto id : index_->find(name, argv)) {
       const auto& rule = index_->rules[id];
       word_matched = word_matched || is_word;
-      if (std::ranges::find(seen, id) != seen.end()) continue;
+      if (seen.contains(id)) continue;
       if (rule.decision == decision::allow && !allow_covers(rule, name)) continue;
-      seen.push_back(id);
+      seen.insert(id);
       matches.push_back(
           index_->matched(id, name, argv, is_word || !fact ? std::string{} : fact->absolute));
     }

@@ -5,7 +5,7 @@
 namespace gatehouse::policy::starlark {
 namespace {
 
-constexpr std::size_t chunk_size = 64 * 1024;
+constexpr std::size_t chunk_size = std::size_t{64} << 10;
 
 [[noreturn]] void over_limit(std::size_t limit) {
   throw failure{

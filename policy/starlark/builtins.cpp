@@ -67,7 +67,7 @@ value extreme(evaluator& on, std::string_view name, arguments a, bool greatest) 
   for (const auto& v : candidates.subspan(1)) {
     const auto v_rank = rank(v);
     const auto by = order(on, v_rank, best_rank);
-    if (greatest ? by <= 0 : by >= 0) continue;
+    if (greatest ? std::is_lteq(by) : std::is_gteq(by)) continue;
     best = v;
     best_rank = v_rank;
   }
@@ -114,7 +114,7 @@ value sorted(evaluator& on, arguments a) {
   const bool backward = reverse && truth(*reverse);
   std::ranges::stable_sort(items, [&](const ranked& x, const ranked& y) {
     const auto by = order(on, x.rank, y.rank);
-    return backward ? by > 0 : by < 0;
+    return backward ? std::is_gt(by) : std::is_lt(by);
   });
   const auto list = new_list(on, {});
   for (const auto& i : items)

@@ -54,7 +54,8 @@ std::weak_ordering order_items(evaluator& on, std::span<const value> a, std::spa
 bool equal(evaluator& on, const value& a, const value& b, int depth) {
   go_deeper(on, depth);
   spend_on_big(on, a, b);
-  if (a.is_number() && b.is_number()) return !is_nan(a) && !is_nan(b) && order_numbers(a, b) == 0;
+  if (a.is_number() && b.is_number())
+    return !is_nan(a) && !is_nan(b) && std::is_eq(order_numbers(a, b));
   if (a.kind != b.kind) return false;
   switch (a.kind) {
   case value_kind::boolean: return a.boolean == b.boolean;

@@ -11,7 +11,7 @@ struct position {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 
-  auto operator<=>(const position&) const = default;
+  bool operator==(const position&) const = default;
 };
 
 /// How an evaluation or a parse stops. Thrown inside this folder only; `run` catches it.

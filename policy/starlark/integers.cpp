@@ -36,7 +36,9 @@ value made(arena& heap, const cpp_int& n) {
   export_bits(cpp_int{abs(n)}, std::back_inserter(limbs), 32, false);
   value v;
   v.kind = value_kind::big_integer;
-  v.big = heap.make<big_integer>(n < 0, heap.copy(std::span<const std::uint32_t>{limbs}));
+  auto* big = heap.make<big_integer>();
+  *big = {n < 0, heap.copy(std::span<const std::uint32_t>{limbs})};
+  v.big = big;
   return v;
 }
 

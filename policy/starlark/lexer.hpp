@@ -20,9 +20,6 @@ public:
 
   token next();
 
-  /// Byte offset behind the token given last.
-  [[nodiscard]] std::size_t offset() const noexcept { return at_; }
-
 private:
   [[nodiscard]] char peek(std::size_t ahead = 0) const noexcept {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';

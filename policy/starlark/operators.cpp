@@ -120,10 +120,10 @@ value apply(evaluator& on, op o, const value& a, const value& b) {
   switch (o) {
   case op::equal: return of(equal(on, a, b));
   case op::not_equal: return of(!equal(on, a, b));
-  case op::less: return of(order(on, a, b) < 0);
-  case op::greater: return of(order(on, a, b) > 0);
-  case op::less_equal: return of(order(on, a, b) <= 0);
-  case op::greater_equal: return of(order(on, a, b) >= 0);
+  case op::less: return of(std::is_lt(order(on, a, b)));
+  case op::greater: return of(std::is_gt(order(on, a, b)));
+  case op::less_equal: return of(std::is_lteq(order(on, a, b)));
+  case op::greater_equal: return of(std::is_gteq(order(on, a, b)));
   case op::in: return of(contains(on, b, a));
   case op::not_in: return of(!contains(on, b, a));
   default: break;

@@ -64,7 +64,6 @@ private:
   std::span<statement*> parse_body();
   std::span<parameter> parse_parameters(std::string_view close, bool with_types);
   parameter parse_parameter(bool with_types, bool after_star);
-  expression* parse_type();
 
   expression* parse_tuple_or_test();
   expression* parse_test();

@@ -30,7 +30,9 @@ public:
       if (report_.over_limit) break;
       attempt([&] { on.run(*s); }, s->where, &on);
     }
-    std::ranges::stable_sort(report_.problems, {}, &diagnostic::where);
+    std::ranges::stable_sort(report_.problems, {}, [](const diagnostic& d) {
+      return std::pair{d.where.line, d.where.column};
+    });
     return std::move(report_);
   }
 

@@ -2,6 +2,9 @@
 #include "policy/rules/rule_set.hpp"
 
 #include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include <doctest/doctest.h>
 
@@ -75,12 +78,13 @@ TEST_SUITE("policy.rule_file") {
         {R"(host_executable("git", ["/usr/bin/../git/rg"]))", "does not end in the name"},
         {R"(network_rule("a.com", "ftp", "ask", "", ))", "the protocol \"ftp\""},
     }};
-    for (const auto& [call, message] : calls) {
+    for (const auto& row : calls) {
+      const std::string call{row[0]};
       CAPTURE(call);
       const auto file = read(call);
       REQUIRE(file.problems.size() == 1);
       CAPTURE(file.problems[0].message);
-      CHECK(file.problems[0].message.find(message) != std::string::npos);
+      CHECK(file.problems[0].message.find(row[1]) != std::string::npos);
       CHECK(file.problems[0].where.line == 1);
     }
   }
@@ -153,8 +157,7 @@ TEST_SUITE("policy.rule_file") {
   TEST_CASE("§D7 §44 a file of which nothing can be read says so") {
     const std::vector<std::string> texts{
         "bad(",
-        "\x7f"
-        "ELF\x02\x01\x01",
+        "\177ELF\x02\x01\x01",
         std::string{"prefix_rule([\"a\"], \"allow\")\n\0", 29},
         "prefix_rule([\"a\"])\n\xff\xfe",
         std::string((std::size_t{10} << 20), '#'),
@@ -250,5 +253,20 @@ TEST_SUITE("policy.rule_file") {
       CAPTURE(std::string{bad});
       CHECK(host(bad).empty());
     }
+  }
+
+  TEST_CASE("§21 §D4 the rules shown in the documentation load") {
+    const char* source = std::getenv("GATEHOUSE_SOURCE_DIR");
+    REQUIRE(source);
+    std::ifstream page{std::string{source} + "/docs/rules.md"};
+    const std::string text{std::istreambuf_iterator<char>{page}, {}};
+    const std::string fence = "```starlark\n";
+    const auto begin = text.find(fence);
+    REQUIRE(begin != std::string::npos);
+    const auto rules = text.substr(begin + fence.size());
+    const auto file = read(rules.substr(0, rules.find("```")));
+    CHECK(file.problems.empty());
+    CHECK(file.rules.size() == 4);
+    CHECK(file.network.size() == 1);
   }
 }
