@@ -226,7 +226,9 @@ int run_command(arguments given) {
     if (!print(encode_call_report(report) + "\n")) return exit_failed;
   } else {
     if (held)
-      lost_output = !print(report.output.stdout_text) || !print_error(report.output.stderr_text);
+      lost_output =
+          (!print(report.output.stdout_text) || !print_error(report.output.stderr_text)) &&
+          errno != EPIPE;
     print_error(run_summary(report));
   }
   if (lost_output) {
