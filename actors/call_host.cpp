@@ -1,5 +1,6 @@
 #include "actors/call_host.hpp"
 
+#include "actors/review_desk.hpp"
 #include "actors/reviewers.hpp"
 #include "reactor/actor_scheduler.hpp"
 
@@ -52,13 +53,32 @@ private:
 } // namespace
 
 struct call_host::state {
+  review_desk_terms desk_terms();
+
   reactor::event_loop loop;
   reactor::worker_pool workers{loop, 2};
   caf::actor_system_config config;
   std::optional<caf::actor_system> system;
   host_terms terms;
   orchestrator_partners partners;
+  reviewer_actor person; ///< unset: nobody can be asked
 };
+
+review_desk_terms call_host::state::desk_terms() {
+  if (terms.ask) person = system->spawn<asking_reviewer>(terms.ask, &workers);
+  review_desk_terms desk;
+  desk.loop = &loop;
+  desk.hooks = terms.hooks.rules;
+  desk.hook_context = terms.hooks.context;
+  desk.hook_env = terms.hooks.env;
+  if (terms.guardian) desk.guardian = run_guardian_program(loop, *terms.guardian);
+  desk.approval = terms.approval;
+  desk.user = person;
+  desk.no_user_reason = terms.nobody_reason;
+  desk.memory = std::make_shared<review_memory>();
+  desk.warn = terms.hooks.warn;
+  return desk;
+}
 
 call_host::call_host(host_terms terms) : state_{std::make_unique<state>()} {
   auto& s = *state_;
@@ -67,10 +87,8 @@ call_host::call_host(host_terms terms) : state_{std::make_unique<state>()} {
   reactor::run_actors_on(s.loop, s.config);
   s.system.emplace(s.config);
   s.partners.runtime = s.system->spawn<shell_runtime>(s.terms.shell);
-  if (s.terms.ask)
-    s.partners.reviewer = s.system->spawn<asking_reviewer>(s.terms.ask, &s.workers);
-  else
-    s.partners.reviewer = s.system->spawn<no_reviewer>(s.terms.nobody_reason);
+  s.terms.hooks.loop = &s.loop;
+  s.partners.reviewer = s.system->spawn<review_desk>(s.desk_terms());
   if (s.terms.add_rule)
     s.partners.amendments = s.system->spawn<rule_keeper>(s.terms.add_rule, &s.workers);
 }
@@ -79,6 +97,8 @@ call_host::~call_host() {
   auto& s = *state_;
   constexpr auto why = caf::exit_reason::user_shutdown;
   caf::anon_send_exit(s.partners.reviewer, why);
+  if (s.person) caf::anon_send_exit(s.person, why);
+  s.person = nullptr;
   caf::anon_send_exit(s.partners.runtime, why);
   if (s.partners.amendments) caf::anon_send_exit(s.partners.amendments, why);
   s.partners = {};
@@ -93,7 +113,13 @@ reactor::event_loop& call_host::loop() noexcept {
 call_report call_host::run(call_start start, const std::function<bool()>& stop) {
   auto& s = *state_;
   const auto slot = std::make_shared<std::optional<call_report>>();
-  auto call = s.system->spawn<tool_call>(s.terms.judgement, s.partners, item_actor{});
+  const auto make = [&s]() -> tool_call_actor {
+    return s.system->spawn<tool_call>(s.terms.judgement, s.partners, item_actor{});
+  };
+  const tool_call_actor call = s.terms.hooks.rules.empty()
+                                   ? make()
+                                   : tool_call_actor{s.system->spawn<hooked_call>(
+                                         s.terms.hooks, hook_tool::shell_command, make)};
   s.system->spawn<waiting_caller>(call, std::make_shared<const call_start>(std::move(start)), slot);
   bool stopped = false;
   s.loop.run_until([&] {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "actors/call_flow.hpp"
+#include "actors/guardian.hpp"
+#include "actors/hooked_call.hpp"
 #include "actors/shell_runtime.hpp"
 #include "actors/tool_call.hpp"
 #include "reactor/event_loop.hpp"
@@ -23,9 +25,13 @@ using question_asker =
 struct host_terms {
   judgement_terms judgement;
   shell_terms shell; ///< `loop` is set by the host
-  /// Unset: nobody can be asked, and a question is refused with the reason below.
+  /// Unset: nobody can be asked, and a question that comes this far is refused with the reason.
   question_asker ask;
   std::string nobody_reason;
+  hook_settings hooks; ///< `loop` is set by the host
+  /// The automatic reviewer (§48a). Unset: there is none.
+  std::optional<guardian_program> guardian;
+  approval_policy approval; ///< decides whether the automatic reviewer is in charge
   /// Keeps an approved rule (§42); may block. Unset: rules are not kept.
   std::function<void(const std::vector<std::string>&)> add_rule;
 };

@@ -15,16 +15,6 @@ review_answer refusal_of(const review_request& question, std::string reason) {
 
 } // namespace
 
-no_reviewer::no_reviewer(caf::actor_config& config, std::string reason)
-    : reviewer_actor::base{config}, reason_{std::move(reason)} {}
-
-no_reviewer::behavior_type no_reviewer::make_behavior() {
-  return {[this](review_atom, const review_request_ptr& question) {
-            return std::make_shared<const review_answer>(refusal_of(*question, reason_));
-          },
-          [](withdraw_atom, const std::string&) {}};
-}
-
 asking_reviewer::asking_reviewer(caf::actor_config& config, question_asker ask,
                                  reactor::worker_pool* workers)
     : reviewer_actor::base{config}, ask_{std::move(ask)}, workers_{workers} {}

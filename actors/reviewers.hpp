@@ -13,17 +13,6 @@
 
 namespace gatehouse::actors {
 
-/// Where nobody can be asked: every question is refused, and the refusal says so.
-class no_reviewer : public reviewer_actor::base {
-public:
-  no_reviewer(caf::actor_config& config, std::string reason);
-  behavior_type make_behavior() override;
-  const char* name() const override { return "gatehouse.no-reviewer"; }
-
-private:
-  std::string reason_;
-};
-
 /// Asks a person through a function that blocks, on a worker thread (§204).
 class asking_reviewer : public reviewer_actor::base {
 public:

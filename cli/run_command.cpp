@@ -7,6 +7,7 @@
 #include "cli/run_summary.hpp"
 #include "cli/terminal_reviewer.hpp"
 #include "config/amendment.hpp"
+#include "config/hooks.hpp"
 #include "config/rule_loader.hpp"
 #include "config/user_shell.hpp"
 #include "protocol/call_report_json.hpp"
@@ -111,6 +112,23 @@ std::vector<std::string> command_environment() {
   return sandbox::inherited_environment({environ, count});
 }
 
+/// The user's hooks, and what they are told of this run: it is a session and a turn of its own.
+result<actors::hook_settings> hooks_of(const start_point& start) {
+  auto handlers = config::load_hooks(start.where);
+  if (!handlers) return handlers.error();
+  auto rules = actors::hook_rules::compile(*std::move(handlers));
+  if (!rules) return rules.error();
+  actors::hook_settings hooks;
+  hooks.rules = *std::move(rules);
+  hooks.context.session_id = hooks.context.turn_id = "run-" + random_id();
+  hooks.context.permission_mode = start.loaded.settings.approval.value.mode == approval_mode::never
+                                      ? "bypassPermissions"
+                                      : "default";
+  hooks.env = command_environment();
+  hooks.warn = [](const std::string& text) { warn({text}); };
+  return hooks;
+}
+
 actors::host_terms terms_for(const start_point& start, const planned_call& planned,
                              const config::loaded_rules& rules) {
   const auto& settings = start.loaded.settings;
@@ -169,8 +187,9 @@ int run_command(arguments given) {
   rule_options.cwd = start->cwd;
   auto rules = config::load_rules(start->where, start->loaded, rule_options);
   auto planned = plan_call(*start, std::move(*wish));
-  if (!rules || !planned) {
-    complain(rules ? planned.error() : rules.error());
+  auto hooks = hooks_of(*start);
+  if (!rules || !planned || !hooks) {
+    complain(!rules ? rules.error() : !planned ? planned.error() : hooks.error());
     return exit_wrong_usage;
   }
   warn(start->loaded.warnings);
@@ -185,7 +204,13 @@ int run_command(arguments given) {
   bool stop = false;
   bool lost_output = false;
   auto terms = terms_for(*start, {call.plan, planned->context, {}}, *rules);
-  if (!json)
+  terms.hooks = *std::move(hooks);
+  terms.approval = call.plan.approval;
+  // What a PostToolUse hook may still take away is not shown before it has been asked.
+  const bool held =
+      !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::shell_command)
+           .empty();
+  if (!json && !held)
     terms.shell.on_output = [&](reactor::output_stream stream, std::string_view bytes) {
       const bool written =
           stream == reactor::output_stream::standard_error ? print_error(bytes) : print(bytes);
@@ -200,6 +225,10 @@ int run_command(arguments given) {
   if (json) {
     if (!print(encode_call_report(report) + "\n")) return exit_failed;
   } else {
+    if (held)
+      lost_output =
+          (!print(report.output.stdout_text) || !print_error(report.output.stderr_text)) &&
+          errno != EPIPE;
     print_error(run_summary(report));
   }
   if (lost_output) {

@@ -60,17 +60,24 @@ std::string describe(const denial& what) {
 }
 
 std::string policy_refusal_message(const exec_requirement& requirement) {
-  const bool handler = requirement.refused_by == refused_by::handler;
+  std::string_view who = "Refused by policy: ";
+  std::string_view way_out =
+      "Reach the goal in a way that the rules allow, or tell the user what is needed and why.";
+  if (requirement.refused_by == refused_by::handler) {
+    who = "Refused before it reached any rule: ";
+    way_out = "Call again with sandbox_permissions use_default, which runs inside the sandbox, or "
+              "ask the user to widen what this session may do.";
+  } else if (requirement.refused_by == refused_by::hook) {
+    who = "Refused by a hook of the user: ";
+    way_out = "Reach the goal in a way that the hook accepts, or tell the user what is needed and "
+              "why.";
+  }
   return lines({
-      sentence((handler ? "Refused before it reached any rule: " : "Refused by policy: ") +
-               (requirement.reason.empty() ? std::string{"this command is forbidden"}
-                                           : requirement.reason)),
+      sentence(std::string{who} + (requirement.reason.empty()
+                                       ? std::string{"this command is forbidden"}
+                                       : requirement.reason)),
       "Nothing was run.",
-      handler
-          ? "Call again with sandbox_permissions use_default, which runs inside the sandbox, or "
-            "ask the user to widen what this session may do."
-          : "Reach the goal in a way that the rules allow, or tell the user what is needed and "
-            "why.",
+      way_out,
       rewording,
   });
 }

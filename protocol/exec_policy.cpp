@@ -47,4 +47,13 @@ std::string_view to_string(requirement_kind k) noexcept {
   return "forbidden";
 }
 
+std::string_view to_string(refused_by r) noexcept {
+  switch (r) {
+  case refused_by::policy: return "policy";
+  case refused_by::handler: return "handler";
+  case refused_by::hook: return "hook";
+  }
+  return "policy";
+}
+
 } // namespace gatehouse

@@ -53,8 +53,11 @@ struct judged_segment {
 enum class requirement_kind : std::uint8_t { skip, needs_approval, forbidden };
 std::string_view to_string(requirement_kind k) noexcept;
 
-/// Who refused: exec policy, or the tool handler before any rule was asked (§D19).
-enum class refused_by : std::uint8_t { policy, handler };
+/// Who refused: exec policy, or, before any rule was asked, the tool handler (§D19) or a PreToolUse
+/// hook (§D8).
+enum class refused_by : std::uint8_t { policy, handler, hook };
+/// "policy", "handler", "hook".
+std::string_view to_string(refused_by r) noexcept;
 
 struct exec_requirement {
   requirement_kind kind = requirement_kind::forbidden;

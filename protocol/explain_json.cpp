@@ -236,8 +236,7 @@ void put_requirement(std::string& out, const exec_requirement& requirement) {
     put_list(out, requirement.proposed_amendment);
   }
   if (requirement.kind == requirement_kind::forbidden)
-    put_text(out, "refused_by",
-             requirement.refused_by == refused_by::handler ? "handler" : "policy");
+    put_text(out, "refused_by", to_string(requirement.refused_by));
   out += '}';
 }
 

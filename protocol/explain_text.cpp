@@ -50,9 +50,10 @@ std::string describe_requirement(const exec_requirement& requirement) {
     break;
   case requirement_kind::needs_approval: text = "needs an approval"; break;
   case requirement_kind::forbidden:
-    text = requirement.refused_by == refused_by::handler
-               ? "forbidden, refused by the tool handler before any rule"
-               : "forbidden";
+    text = "forbidden";
+    if (requirement.refused_by == refused_by::handler)
+      text += ", refused by the tool handler before any rule";
+    if (requirement.refused_by == refused_by::hook) text += ", refused by a hook before any rule";
     break;
   }
   if (!requirement.reason.empty()) text += ": " + requirement.reason;
