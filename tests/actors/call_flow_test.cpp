@@ -171,7 +171,7 @@ TEST_SUITE("actors.call_flow") {
     }
   }
 
-  TEST_CASE("§58 a runtime that wants no sandbox gets one all the same under denied reads") {
+  TEST_CASE("§46 §58 a runtime that wants no sandbox gets one all the same under denied reads") {
     auto plan = plan_for(mode::on_request, with_denied_read(workspace_write_profile()));
     plan.runtime.preference = sandbox::sandbox_preference::forbid;
     started s{std::move(plan), kind::skip};
