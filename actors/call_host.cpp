@@ -72,7 +72,9 @@ review_desk_terms call_host::state::desk_terms() {
   desk.hook_context = terms.hooks.context;
   desk.hook_env = terms.hooks.env;
   if (terms.guardian) desk.guardian = run_guardian_program(loop, *terms.guardian);
+  desk.auto_review = terms.auto_review;
   desk.approval = terms.approval;
+  desk.boundary = terms.boundary;
   desk.user = person;
   desk.no_user_reason = terms.nobody_reason;
   desk.memory = std::make_shared<review_memory>();

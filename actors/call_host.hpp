@@ -31,7 +31,9 @@ struct host_terms {
   hook_settings hooks; ///< `loop` is set by the host
   /// The automatic reviewer (§48a). Unset: there is none.
   std::optional<guardian_program> guardian;
-  approval_policy approval; ///< decides whether the automatic reviewer is in charge
+  bool auto_review = false; ///< it answers instead of the user
+  approval_policy approval; ///< decides whether it may
+  std::string boundary;     ///< for it: what the sandbox keeps from commands
   /// Keeps an approved rule (§42); may block. Unset: rules are not kept.
   std::function<void(const std::vector<std::string>&)> add_rule;
 };

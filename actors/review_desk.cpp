@@ -52,7 +52,8 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
-  terms.guardian = terms_.guardian && guardian_in_charge(terms_.approval, true, asked.strict);
+  terms.guardian =
+      terms_.guardian && guardian_in_charge(terms_.approval, terms_.auto_review, asked.strict);
   terms.user = static_cast<bool>(terms_.user);
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);

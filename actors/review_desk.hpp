@@ -39,14 +39,14 @@ struct review_desk_terms {
   std::function<hook_tool(const review_request&)> tool_of;
 
   guardian_transport guardian; ///< unset: there is no automatic reviewer
-  approval_policy approval;    ///< decides whether it is in charge
+  bool auto_review = false;    ///< it answers instead of the user; in strict review it always does
+  approval_policy approval;    ///< decides whether it may
   std::function<std::vector<transcript_entry>()> transcript; ///< may be unset
   std::string boundary; ///< for the automatic reviewer: what the sandbox keeps from commands
 
   reviewer_actor user; ///< unset: no person can be asked
   std::string no_user_reason;
-  std::chrono::milliseconds user_limit{
-      0}; ///< how long a person may take; zero: as long as it takes
+  std::chrono::milliseconds user_limit{0}; ///< for a person; zero: as long as it takes
 
   std::shared_ptr<review_memory> memory; ///< never null
   /// Is "for the session" on offer (§52)? Then `policy` is the policy_stamp of the session now.

@@ -4,6 +4,7 @@
 #include "config/profile_resolver.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/json_quote.hpp"
+#include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
 #include <algorithm>
@@ -63,6 +64,14 @@ std::vector<row> rows_of(const config::effective_settings& settings) {
   rows.push_back(
       {"rules.default_sandbox", quoted(sandbox), sandbox, settings.default_rule_sandbox.from});
   rows.push_back(switch_row("features.additional_permissions", settings.additional_permissions));
+  rows.push_back({"approvals_reviewer", quoted(to_string(settings.reviewer.value)),
+                  std::string{to_string(settings.reviewer.value)}, settings.reviewer.from});
+  const auto reviewer = shell_join(settings.auto_review_command.value);
+  rows.push_back(
+      {"auto_review.command", quoted(reviewer), reviewer, settings.auto_review_command.from});
+  const auto limit = std::to_string(settings.auto_review_timeout.value.count());
+  rows.push_back({"auto_review.timeout_ms", limit, limit, settings.auto_review_timeout.from});
+  rows.push_back(switch_row("auto_review.strict", settings.strict_auto_review));
   for (const auto& name : settings.protected_names)
     rows.push_back(text_row("protected_names", name));
   for (const auto& [name, profile] : settings.profiles)

@@ -27,6 +27,7 @@ result<planned_call> plan_call(const start_point& start, call_wish wish) {
       access_context_of(settings, start.where, start.cwd, std::move(chosen->project_roots));
   auto& plan = made.plan;
   plan.approval = settings.approval.value;
+  plan.strict_review = settings.strict_auto_review.value;
   plan.profile = std::move(chosen->profile);
   plan.policy_cwd = start.cwd;
   plan.workspace_roots = made.context.project_roots;

@@ -112,6 +112,18 @@ std::vector<std::string> command_environment() {
   return sandbox::inherited_environment({environ, count});
 }
 
+/// Nothing, or why the automatic reviewer that the settings count on cannot be asked.
+std::optional<error> missing_reviewer(const config::effective_settings& settings) {
+  const bool wanted = settings.reviewer.value == config::approvals_reviewer::auto_review ||
+                      settings.strict_auto_review.value;
+  if (!wanted || !settings.auto_review_command.value.empty()) return std::nullopt;
+  const auto& from =
+      settings.strict_auto_review.value ? settings.strict_auto_review.from : settings.reviewer.from;
+  return error{errc::invalid_config,
+               describe(from) + ": automatic review is switched on, but there is no reviewer",
+               "Set auto_review.command in the user's config.toml, or switch it off."};
+}
+
 /// The user's hooks, and what they are told of this run: it is a session and a turn of its own.
 result<actors::hook_settings> hooks_of(const start_point& start) {
   auto handlers = config::load_hooks(start.where);
@@ -144,6 +156,14 @@ actors::host_terms terms_for(const start_point& start, const planned_call& plann
     terms.shell.protected_names.push_back(name.value);
   terms.shell.default_timeout = settings.default_timeout.value;
   terms.ask = terminal_asker();
+  if (!settings.auto_review_command.value.empty()) {
+    terms.guardian.emplace();
+    terms.guardian->argv = settings.auto_review_command.value;
+    terms.guardian->env = terms.shell.environment;
+    terms.guardian->cwd = "/";
+    terms.guardian->limit = settings.auto_review_timeout.value;
+  }
+  terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
   terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
                         "approval policy";
   terms.add_rule = [home = start.where.gatehouse_home](const std::vector<std::string>& prefix) {
@@ -192,6 +212,10 @@ int run_command(arguments given) {
     complain(!rules ? rules.error() : !planned ? planned.error() : hooks.error());
     return exit_wrong_usage;
   }
+  if (const auto missing = missing_reviewer(start->loaded.settings)) {
+    complain(*missing);
+    return exit_wrong_usage;
+  }
   warn(start->loaded.warnings);
   warn(rules->warnings);
   const bool json = read->has("--json");
@@ -206,6 +230,7 @@ int run_command(arguments given) {
   auto terms = terms_for(*start, {call.plan, planned->context, {}}, *rules);
   terms.hooks = *std::move(hooks);
   terms.approval = call.plan.approval;
+  terms.boundary = "permission profile " + encode_profile(call.plan.profile);
   // What a PostToolUse hook may still take away is not shown before it has been asked.
   const bool held =
       !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::shell_command)

@@ -40,6 +40,10 @@ void put_on_top(effective_settings& settings, settings_layer layer) {
   override_with(settings.default_timeout, layer.default_timeout);
   override_with(settings.default_rule_sandbox, layer.default_rule_sandbox);
   override_with(settings.additional_permissions, layer.additional_permissions);
+  override_with(settings.reviewer, layer.reviewer);
+  override_with(settings.auto_review_command, layer.auto_review_command);
+  override_with(settings.auto_review_timeout, layer.auto_review_timeout);
+  override_with(settings.strict_auto_review, layer.strict_auto_review);
   for (auto& name : layer.protected_names)
     settings.protected_names.push_back(std::move(name));
   for (auto& profile : layer.profiles)
@@ -74,6 +78,20 @@ void put_project(effective_settings& settings, settings_layer layer, const std::
       "rules.default_sandbox", warnings);
   tighten(settings.additional_permissions, layer.additional_permissions, only_false,
           "features.additional_permissions", warnings);
+  tighten(
+      settings.reviewer, layer.reviewer,
+      [](auto wanted, auto now) { return wanted == approvals_reviewer::user || wanted == now; },
+      "approvals_reviewer", warnings);
+  // A project must not choose a program that runs outside the sandbox and answers for the user.
+  tighten(
+      settings.auto_review_command, layer.auto_review_command,
+      [](const auto& wanted, const auto& now) { return wanted == now; }, "auto_review.command",
+      warnings);
+  tighten(settings.auto_review_timeout, layer.auto_review_timeout, only_less,
+          "auto_review.timeout_ms", warnings);
+  tighten(
+      settings.strict_auto_review, layer.strict_auto_review,
+      [](bool wanted, bool now) { return wanted || !now; }, "auto_review.strict", warnings);
   for (auto& name : layer.protected_names)
     settings.protected_names.push_back(std::move(name));
   for (auto& profile : layer.profiles) {

@@ -22,4 +22,8 @@ std::string describe(const origin& where) {
   return text + ")";
 }
 
+std::string_view to_string(approvals_reviewer r) noexcept {
+  return r == approvals_reviewer::auto_review ? "auto_review" : "user";
+}
+
 } // namespace gatehouse::config

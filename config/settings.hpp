@@ -37,6 +37,11 @@ struct setting {
   origin from{};
 };
 
+/// Who answers where both could (§48).
+enum class approvals_reviewer : std::uint8_t { user, auto_review };
+/// "user", "auto_review".
+std::string_view to_string(approvals_reviewer r) noexcept;
+
 /// One `[permissions.<name>]` table as it is written; see resolve_profile().
 struct profile_definition {
   std::string name;
@@ -58,6 +63,10 @@ struct settings_layer {
   std::optional<setting<std::chrono::milliseconds>> default_timeout;
   std::optional<setting<policy::rule_sandbox>> default_rule_sandbox;
   std::optional<setting<bool>> additional_permissions;
+  std::optional<setting<approvals_reviewer>> reviewer;
+  std::optional<setting<std::vector<std::string>>> auto_review_command;
+  std::optional<setting<std::chrono::milliseconds>> auto_review_timeout;
+  std::optional<setting<bool>> strict_auto_review;
   std::vector<setting<std::string>> protected_names;
   std::vector<profile_definition> profiles;
 };
@@ -83,6 +92,11 @@ struct effective_settings {
   setting<std::chrono::milliseconds> default_timeout{std::chrono::seconds{10}, {}};
   setting<policy::rule_sandbox> default_rule_sandbox{policy::rule_sandbox::bypass, {}};
   setting<bool> additional_permissions{true, {}};
+  setting<approvals_reviewer> reviewer{approvals_reviewer::user, {}};
+  /// The program that is the automatic reviewer, an absolute path first; empty: there is none.
+  setting<std::vector<std::string>> auto_review_command;
+  setting<std::chrono::milliseconds> auto_review_timeout{std::chrono::seconds{90}, {}};
+  setting<bool> strict_auto_review{false, {}};       ///< every call is reviewed (§49)
   std::vector<setting<std::string>> protected_names; ///< besides the built-in list
   std::map<std::string, profile_definition, std::less<>> profiles;
   /// The default profile below the project layer: a project's own profiles must stay within it.

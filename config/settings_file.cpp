@@ -82,6 +82,50 @@ std::vector<setting<std::string>> read_protected_names(toml_reader& reader,
   return names;
 }
 
+namespace {
+
+constexpr std::int64_t one_day_ms = 24 * 60 * 60 * 1000;
+
+std::optional<setting<std::chrono::milliseconds>>
+read_milliseconds(toml_reader& reader, const toml_table& table, std::string_view name) {
+  const auto number = reader.integer(table, name);
+  if (!number) return std::nullopt;
+  if (number->value < 1 || number->value > one_day_ms)
+    reader.fail(*find(table, name),
+                std::string{name} + " must be between 1 and 86400000 milliseconds",
+                "Write, for example, " + std::string{name} + " = 10000.");
+  return setting<std::chrono::milliseconds>{std::chrono::milliseconds{number->value}, number->from};
+}
+
+std::optional<setting<approvals_reviewer>> read_reviewer(toml_reader& reader,
+                                                         const toml_table& root) {
+  const auto word = reader.string(root, "approvals_reviewer");
+  if (!word) return std::nullopt;
+  for (const auto known : {approvals_reviewer::user, approvals_reviewer::auto_review})
+    if (word->value == to_string(known)) return setting{known, word->from};
+  reader.fail(*find(root, "approvals_reviewer"),
+              "`" + word->value + "` is not a value of approvals_reviewer",
+              "Write \"user\" or \"auto_review\".");
+  return std::nullopt;
+}
+
+void read_auto_review(toml_reader& reader, const toml_table& table, settings_layer& settings) {
+  if (const auto* value = find(table, "command")) {
+    setting<std::vector<std::string>> command{{}, reader.at(*value)};
+    for (auto& word : reader.strings(table, "command"))
+      command.value.push_back(std::move(word.value));
+    if (command.value.empty() || !command.value.front().starts_with('/'))
+      reader.fail(*value, "auto_review.command does not begin with an absolute path",
+                  "Write, for example, command = [\"/usr/local/bin/review\", \"--json\"].");
+    settings.auto_review_command = std::move(command);
+  }
+  settings.auto_review_timeout = read_milliseconds(reader, table, "timeout_ms");
+  settings.strict_auto_review = reader.boolean(table, "strict");
+  reader.warn_unknown(table, "auto_review.", {"command", "timeout_ms", "strict"});
+}
+
+} // namespace
+
 result<settings_file> read_settings(std::string_view text, const std::string& file, layer from,
                                     const std::string& user_home) {
   auto root = parse_toml(text, file);
@@ -92,15 +136,10 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
     settings.approval = read_approval_policy(reader, *value);
   settings.default_permissions = reader.string(*root, "default_permissions");
   settings.allow_login_shell = reader.boolean(*root, "allow_login_shell");
-  if (const auto timeout = reader.integer(*root, "default_timeout_ms")) {
-    constexpr std::int64_t one_day_ms = 24 * 60 * 60 * 1000;
-    if (timeout->value < 1 || timeout->value > one_day_ms)
-      reader.fail(*find(*root, "default_timeout_ms"),
-                  "default_timeout_ms must be between 1 and 86400000 milliseconds",
-                  "Write, for example, default_timeout_ms = 10000.");
-    settings.default_timeout = setting<std::chrono::milliseconds>{
-        std::chrono::milliseconds{timeout->value}, timeout->from};
-  }
+  settings.default_timeout = read_milliseconds(reader, *root, "default_timeout_ms");
+  settings.reviewer = read_reviewer(reader, *root);
+  if (const auto* review = reader.table(*root, "auto_review"))
+    read_auto_review(reader, *review, settings);
   if (const auto* rules = reader.table(*root, "rules")) {
     settings.default_rule_sandbox = read_rule_sandbox(reader, *rules);
     reader.warn_unknown(*rules, "rules.", {"default_sandbox"});
@@ -114,8 +153,8 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
     settings.profiles = read_profiles(reader, *permissions);
   reader.warn_unknown(*root, "",
                       {"approval_policy", "default_permissions", "allow_login_shell",
-                       "default_timeout_ms", "rules", "features", "protected_names",
-                       "permissions"});
+                       "default_timeout_ms", "rules", "features", "protected_names", "permissions",
+                       "approvals_reviewer", "auto_review"});
   if (reader.failure) return *reader.failure;
   return settings_file{std::move(settings), std::move(reader.warnings)};
 }

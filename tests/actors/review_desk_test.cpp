@@ -132,6 +132,7 @@ struct session {
   }
   void with_guardian(std::function<std::optional<guardian_reply>()> says) {
     guardian = std::move(says);
+    terms.auto_review = true;
     terms.guardian = [this](std::string question, std::function<void(guardian_reply)> done) {
       guardian_questions.push_back(std::move(question));
       if (auto reply = guardian())

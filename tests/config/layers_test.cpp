@@ -109,6 +109,26 @@ default_sandbox = "bypass"
     CHECK(loaded.warnings.size() == 3);
   }
 
+  TEST_CASE("§43 a project chooses no reviewer of its own, but may make reviews stricter") {
+    const world w;
+    w.trust();
+    w.user("[auto_review]\ncommand = ['/opt/mine']\n");
+    w.project("approvals_reviewer = 'auto_review'\n[auto_review]\ncommand = ['/tmp/yes']\n"
+              "timeout_ms = 100000\nstrict = true\n");
+    auto loaded = w.load();
+    CHECK(loaded.settings.reviewer.value == approvals_reviewer::user);
+    CHECK(loaded.settings.auto_review_command.value == std::vector<std::string>{"/opt/mine"});
+    CHECK(loaded.settings.auto_review_timeout.value == std::chrono::seconds{90});
+    CHECK(loaded.settings.strict_auto_review.value);
+    for (const auto* key : {"approvals_reviewer", "auto_review.command", "auto_review.timeout_ms"})
+      CHECK(mentions(loaded.warnings, key));
+    w.user("approvals_reviewer = 'auto_review'\n[auto_review]\nstrict = true\n");
+    w.project("approvals_reviewer = 'user'\n[auto_review]\nstrict = false\n");
+    loaded = w.load();
+    CHECK(loaded.settings.reviewer.value == approvals_reviewer::user);
+    CHECK(loaded.settings.strict_auto_review.value);
+  }
+
   TEST_CASE("§43 a project cannot turn never into questions or untrusted into never") {
     const world w;
     w.trust();

@@ -65,6 +65,30 @@ additional_permissions = false
     CHECK(failure_of("approval_policy = { granular = {}, x = 1 }").starts_with("c.toml:1:1:"));
   }
 
+  TEST_CASE("§48 §49 who reviews is read whole, and a reviewer must have an absolute path") {
+    const auto file = read(R"(
+approvals_reviewer = "auto_review"
+[auto_review]
+command = ["/opt/review", "--json"]
+timeout_ms = 5000
+strict = true
+)");
+    REQUIRE(file);
+    const auto& s = file->settings;
+    CHECK(s.reviewer->value == approvals_reviewer::auto_review);
+    CHECK(s.auto_review_command->value == std::vector<std::string>{"/opt/review", "--json"});
+    CHECK(s.auto_review_command->from == origin{layer::user, "c.toml", 4});
+    CHECK(s.auto_review_timeout->value == std::chrono::seconds{5});
+    CHECK(s.strict_auto_review->value);
+    CHECK(file->warnings.empty());
+    CHECK(failure_of("approvals_reviewer = 'guardian'").starts_with("c.toml:1:1:"));
+    for (const char* command : {"[]", "['review']", "['./review']", "'/opt/review'", "[1]"})
+      CHECK(failure_of("[auto_review]\ncommand = " + std::string{command})
+                .starts_with("c.toml:2:"));
+    CHECK(failure_of("[auto_review]\ntimeout_ms = 0").starts_with("c.toml:2:1:"));
+    CHECK(failure_of("[auto_review]\nstrict = 1").starts_with("c.toml:2:1:"));
+  }
+
   TEST_CASE("an unknown key is a warning with its place, a wrong type an error") {
     const auto file = read("aproval_policy = 'never'\n[rules]\nx = 1\n");
     REQUIRE(file);
