@@ -147,6 +147,25 @@ TEST_SUITE("actors.hooked_call") {
     CHECK(host.ran());
   }
 
+  TEST_CASE("§124 a call that is stopped while its result is looked at shows no result") {
+    hooked_host host{{hook(post_tool_use, ": > looking; sleep 1000")}};
+    auto plan = plan_for(approval_mode::on_request, workspace_write_profile());
+    plan.what.cwd = plan.policy_cwd = host.folder.path();
+    call_host calls{host.terms};
+    // The hook makes no event of the loop: a timer looks for it.
+    reactor::timer look{calls.loop()};
+    bool stop = false;
+    const std::function<void()> again = [&] {
+      stop = std::filesystem::exists(host.folder / "looking");
+      if (!stop) look.start(std::chrono::milliseconds{5}, again);
+    };
+    again();
+    const auto report = calls.run({std::move(plan), {}}, [&] { return stop; });
+    CHECK(report.output.aggregated.empty());
+    CHECK(report.message.find("cancelled") != std::string::npos);
+    CHECK(report.attempts.size() == 1);
+  }
+
   TEST_CASE("§D11 §127 a call that is stopped while its hooks are asked never runs") {
     hooked_host host{{hook(pre_tool_use, "sleep 1000")}};
     auto plan = plan_for(approval_mode::on_request, workspace_write_profile());

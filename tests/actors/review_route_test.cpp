@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
+
 using namespace gatehouse;
 using namespace gatehouse::actors;
 
@@ -261,6 +263,60 @@ TEST_SUITE("actors.review_route") {
       walk w{q, terms};
       CHECK(answered(w.user(decision), decision, reviewer_kind::user));
     }
+  }
+
+  TEST_CASE("§48 §50 whatever happens in whatever order: one answer, and a yes only from a yes") {
+    const auto user_says = [](review_decision d, std::string digest, std::string id) {
+      return route::event{
+          route::user_answered{{std::move(id), std::move(digest), d, reviewer_kind::user, {}}}};
+    };
+    const route::event event_of[] = {
+        route::hooks_answered{hook_verdict::none, {}},
+        route::hooks_answered{hook_verdict::deny, {}},
+        route::guardian_answered{{guardian::refused, {}}, {}},
+        route::guardian_answered{{guardian::unavailable, {}}, {}},
+        route::guardian_answered{{guardian::timed_out, {}}, {}},
+        route::guardian_answered{{guardian::allowed, {}}, "tripped"},
+        user_says(denied, "digest", "review-1"),
+        user_says(approved, "other", "review-1"),
+        user_says(approved_for_session, "digest", "review-2"),
+        route::user_gone{},
+        route::expired{},
+        // From here on: a yes.
+        route::hooks_answered{hook_verdict::allow, {}},
+        route::guardian_answered{{guardian::allowed, {}}, {}},
+        user_says(approved, "digest", "review-1"),
+    };
+    constexpr std::size_t first_yes = 11;
+    const auto count = std::size(event_of);
+    std::size_t wrong = 0;
+    for (unsigned bits = 0; bits < 64; ++bits) {
+      review_terms terms;
+      terms.hooks = (bits & 1) != 0;
+      terms.guardian = (bits & 2) != 0;
+      terms.user = (bits & 4) != 0;
+      terms.settled = (bits & 8) != 0;
+      auto q = question((bits & 16) != 0 ? 2 : 1);
+      q.strict = (bits & 32) != 0;
+      const bool settled = terms.settled && q.attempt == 1 && !q.strict;
+      for (std::size_t code = 0; code < count * count * count; ++code) {
+        walk w{q, terms};
+        std::size_t answers = w.answer() ? 1 : 0;
+        std::size_t yes = answers && is_approval(w.answer()->decision) ? 1 : 0;
+        bool may_be_yes = settled;
+        for (auto rest = code, n = std::size_t{3}; n > 0; --n, rest /= count) {
+          may_be_yes = may_be_yes || rest % count >= first_yes;
+          w.tell(event_of[rest % count]);
+          if (!w.answer()) continue;
+          ++answers;
+          if (is_approval(w.answer()->decision)) ++yes;
+        }
+        w.tell(route::expired{});
+        if (w.answer()) ++answers;
+        if (answers != 1 || !w.way.finished() || (yes > 0 && !may_be_yes)) ++wrong;
+      }
+    }
+    CHECK(wrong == 0);
   }
 
   TEST_CASE("§48 nobody but the reviewer itself can answer in its name") {
