@@ -75,18 +75,18 @@ hooked_call::behavior_type hooked_call::make_behavior() {
         caller_ = make_response_promise<call_report_ptr>();
         auto answer = caller_;
         call_ = *call;
-        ask(hook_event::pre_tool_use, {});
+        if (cancelled_)
+          give_up_hooks();
+        else
+          ask(hook_event::pre_tool_use, {});
         return answer;
       },
       [this](cancel_atom) {
-        if (std::exchange(cancelled_, true)) return;
-        if (inner_ && !report_) return send(inner_, cancel_v);
-        // Before: the call is an item all the same (§D11), one that never runs. After: what the
-        // hooks have not seen, the model does not see either.
-        said_.emplace();
-        said_->verdict = hook_verdict::deny;
-        said_->reason = "the call was cancelled while its hooks were asked";
-        hooks_spoke();
+        if (std::exchange(cancelled_, true) || !caller_.pending()) return;
+        if (inner_ && !report_)
+          send(inner_, cancel_v);
+        else
+          give_up_hooks();
       },
       [this](report_atom, const std::string&) { hooks_spoke(); },
   };
@@ -109,6 +109,15 @@ void hooked_call::ask(hook_event event, std::string response) {
         said_ = std::move(said);
         caf::anon_send(self, report_v, std::string{});
       });
+}
+
+// Before: the call is an item all the same (§D11), one that never runs. After: what the hooks have
+// not seen, the model does not see either.
+void hooked_call::give_up_hooks() {
+  said_.emplace();
+  said_->verdict = hook_verdict::deny;
+  said_->reason = "the call was cancelled while its hooks were asked";
+  hooks_spoke();
 }
 
 void hooked_call::hooks_spoke() {

@@ -49,6 +49,7 @@ public:
 
 private:
   void ask(hook_event event, std::string response);
+  void give_up_hooks();
   void hooks_spoke();
   void go_on();
   void reported(const call_report& report);

@@ -45,6 +45,10 @@ tool_call::behavior_type tool_call::make_behavior() {
           send(items_, item_v,
                std::make_shared<const call_item>(
                    call_item{call->plan.call_id, call->plan.what, std::nullopt}));
+        if (cancelled_) { // it came before the call itself
+          end(std::make_shared<const call_report>(stopped(call->plan.call_id)));
+          return answer;
+        }
         judged_call judged{call->plan, judge(call->plan, terms_)};
         if (call->handler_refusal) judged.evaluation.requirement = *call->handler_refusal;
         orchestrator_ = system().spawn<orchestrator>(partners_);
@@ -62,6 +66,7 @@ tool_call::behavior_type tool_call::make_behavior() {
         return answer;
       },
       [this](cancel_atom) {
+        cancelled_ = true;
         if (orchestrator_) send(orchestrator_, cancel_v);
       },
   };

@@ -23,6 +23,7 @@ private:
   orchestrator_partners partners_;
   item_actor items_;
   call_start_ptr call_;
+  bool cancelled_ = false;
   orchestrator_actor orchestrator_;
   caf::typed_response_promise<call_report_ptr> caller_;
 };

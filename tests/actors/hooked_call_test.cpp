@@ -166,6 +166,19 @@ TEST_SUITE("actors.hooked_call") {
     CHECK(report.attempts.size() == 1);
   }
 
+  TEST_CASE("§127 a stop that comes before the call has begun is not lost, with hooks or without") {
+    for (const bool hooked : {true, false}) {
+      hooked_host host{hooked ? std::vector{hook(pre_tool_use, "true")}
+                              : std::vector<hook_handler>{}};
+      auto plan = plan_for(approval_mode::on_request, workspace_write_profile());
+      plan.what.cwd = plan.policy_cwd = host.folder.path();
+      call_host calls{host.terms};
+      const auto report = calls.run({std::move(plan), {}}, [] { return true; });
+      CHECK(report.ending == call_ending::aborted);
+      CHECK_FALSE(host.ran());
+    }
+  }
+
   TEST_CASE("§D11 §127 a call that is stopped while its hooks are asked never runs") {
     hooked_host host{{hook(pre_tool_use, "sleep 1000")}};
     auto plan = plan_for(approval_mode::on_request, workspace_write_profile());
