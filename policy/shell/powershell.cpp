@@ -156,10 +156,8 @@ private:
       return;
     }
     const bool is_program = current_.empty();
-    if (refused || quoted > 1 || (quoted == 1 && bare) || (quoted == 1 && is_program) ||
-        w.text.empty())
-      refuse("`" + w.text + "` is not a plain word");
-    else if (bare && !is_plain_bare(w.text, is_program))
+    const bool mixed = quoted > 1 || (quoted == 1 && (bare || is_program));
+    if (refused || mixed || w.text.empty() || (bare && !is_plain_bare(w.text, is_program)))
       refuse("`" + w.text + "` is not a plain word");
     current_.push_back(std::move(w));
   }

@@ -116,11 +116,10 @@ void script_reader::list() {
     and_or();
     skip_blanks();
     if (done()) return;
+    const bool ends_item = peek() == ';' && (peek(1) == ';' || peek(1) == '&'); // of `case`
     if (peek() == '\n') {
       newline();
-    } else if (peek() == ';' && peek(1) != ';' && peek(1) != '&') {
-      ++at_;
-    } else if (peek() == '&') {
+    } else if (peek() == '&' || (peek() == ';' && !ends_item)) {
       ++at_;
     } else if (peek() != ')' && peek() != ';') {
       return fail("a command does not end here");

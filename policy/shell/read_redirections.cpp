@@ -55,18 +55,11 @@ void script_reader::redirection(found_command& into, std::size_t first, std::siz
     documents_.push_back(std::move(document));
     return;
   }
-  bool writes = false;
-  bool duplicates = false;
-  if (take("&>>") || take("&>") || take(">>") || take(">|") || take("<>"))
-    writes = true;
-  else if (take(">&"))
-    writes = duplicates = true;
-  else if (take(">"))
-    writes = true;
-  else if (take("<&"))
-    duplicates = true;
-  else
-    take("<");
+  const bool duplicates_output = take(">&");
+  const bool duplicates = duplicates_output || take("<&");
+  const bool writes = duplicates_output || take("&>>") || take("&>") || take(">>") || take(">|") ||
+                      take("<>") || take(">");
+  if (!writes && !duplicates) take("<");
   skip_blanks();
   if (!at_word()) return fail("a redirection's target is missing");
   const auto begin = at_;

@@ -44,7 +44,7 @@ std::string printed_by_echo(std::span<const word> arguments, bool& known) {
   }
   text += '\n';
   if (text.find('\\') == std::string::npos) return text;
-  const auto decoded = without_escapes(text, known);
+  auto decoded = without_escapes(text, known);
   if (escapes) return decoded;
   known = false; // some shells' echo reads escapes without being asked to: both are possible
   return text + decoded;
