@@ -83,8 +83,8 @@ strict = true
     CHECK(file->warnings.empty());
     CHECK(failure_of("approvals_reviewer = 'guardian'").starts_with("c.toml:1:1:"));
     for (const char* command : {"[]", "['review']", "['./review']", "'/opt/review'", "[1]"})
-      CHECK(failure_of("[auto_review]\ncommand = " + std::string{command})
-                .starts_with("c.toml:2:"));
+      CHECK(
+          failure_of("[auto_review]\ncommand = " + std::string{command}).starts_with("c.toml:2:"));
     CHECK(failure_of("[auto_review]\ntimeout_ms = 0").starts_with("c.toml:2:1:"));
     CHECK(failure_of("[auto_review]\nstrict = 1").starts_with("c.toml:2:1:"));
   }
