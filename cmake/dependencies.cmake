@@ -26,7 +26,6 @@ if(NOT _ts_abi)
 endif()
 find_library(TREE_SITTER_STATIC_LIBRARY libtree-sitter.a REQUIRED)
 find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h REQUIRED)
-find_package(CLI11 2.1 REQUIRED)
 find_package(tomlplusplus 3.3 REQUIRED)
 # Unicode case folding and host names in rules; linked statically, so that no start pays for them.
 find_path(UNISTRING_INCLUDE_DIR unicase.h REQUIRED)

@@ -1,5 +1,7 @@
 #include "protocol/sandbox_event.hpp"
 
+#include "protocol/utf8.hpp"
+
 #include <boost/json.hpp>
 
 #include <array>
@@ -16,39 +18,6 @@ constexpr std::array kinds = {
 };
 constexpr std::array refusals = {denial_kind::file_read, denial_kind::file_write,
                                  denial_kind::network, denial_kind::system_call};
-
-/// Length of the valid UTF-8 sequence at the front of `text`, or 0.
-std::size_t sequence_length(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  // Overlong forms, surrogates, and beyond U+10FFFF.
-  const unsigned second = byte(1);
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-    return 0;
-  return length;
-}
-
-std::string as_utf8(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    if (length == 0)
-      clean += "\xef\xbf\xbd";
-    else
-      clean += text.substr(0, length);
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  return clean;
-}
 
 error unreadable(const std::string& what) {
   return {errc::invalid_request, "sandbox report: " + what,
@@ -75,7 +44,7 @@ std::string to_json_line(const sandbox_event& event) {
   o["event"] = to_string(event.kind);
   if (event.kind == sandbox_event_kind::blocked) o["kind"] = to_string(event.refusal);
   const auto text = [&](const char* key, const std::string& value) {
-    if (!value.empty()) o[key] = as_utf8(value);
+    if (!value.empty()) o[key] = to_valid_utf8(value);
   };
   text("path", event.path);
   text("call", event.call);

@@ -51,16 +51,4 @@ struct proposal {
   bool operator==(const proposal&) const = default;
 };
 
-/// Arguments of the `shell_command` tool as the model sends them (§4).
-struct shell_command_args {
-  std::string command;
-  std::optional<std::string> workdir;
-  std::optional<std::chrono::milliseconds> timeout;
-  std::optional<bool> login;
-  gatehouse::sandbox_permissions sandbox_permissions = gatehouse::sandbox_permissions::use_default;
-  std::optional<gatehouse::additional_permissions> additional_permissions;
-  std::string justification;
-  std::vector<std::string> prefix_rule;
-};
-
 } // namespace gatehouse

@@ -1,5 +1,7 @@
 #include "sandbox/find_bwrap.hpp"
 
+#include "policy/path_text.hpp"
+
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
@@ -29,11 +31,6 @@ std::optional<std::string> changeable_by_others(std::string path) {
 
 } // namespace
 
-bool is_at_or_below(std::string_view path, std::string_view root) noexcept {
-  if (root == "/") return true;
-  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
-}
-
 result<bwrap_program> find_bwrap(std::string_view path_variable,
                                  std::span<const std::string> writable_roots) {
   std::vector<std::string> folders{"/usr/bin", "/bin", "/usr/local/bin"};
@@ -54,7 +51,7 @@ result<bwrap_program> find_bwrap(std::string_view path_variable,
     // A root of "/" makes every program writable as far as the profile goes; then only the owner
     // and mode of the file can speak for it.
     for (const auto& root : writable_roots)
-      if (root != "/" && is_at_or_below(canonical, root))
+      if (root != "/" && policy::is_at_or_below(canonical, root))
         objection = std::string{canonical} + " lies in the writable root " + root;
     if (!objection) objection = changeable_by_others(canonical);
     if (!objection) return bwrap_program{canonical, (st.st_mode & S_ISUID) != 0};

@@ -22,7 +22,4 @@ struct bwrap_program {
 result<bwrap_program> find_bwrap(std::string_view path_variable,
                                  std::span<const std::string> writable_roots);
 
-/// True when `path` equals `root` or lies below it; both absolute and lexically normal.
-bool is_at_or_below(std::string_view path, std::string_view root) noexcept;
-
 } // namespace gatehouse::sandbox

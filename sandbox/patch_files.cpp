@@ -3,6 +3,7 @@
 #include "policy/path_text.hpp"
 #include "protocol/json_quote.hpp"
 #include "protocol/utf8.hpp"
+#include "sandbox/file_descriptor.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -33,20 +34,6 @@ error failed(std::string_view what, std::string_view path, int code) {
 error refused(int line, const std::string& what) {
   return {errc::invalid_request, "patch line " + std::to_string(line) + ": " + what, {}};
 }
-
-class descriptor {
-public:
-  explicit descriptor(int fd) : fd_{fd} {}
-  descriptor(descriptor&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
-  descriptor& operator=(descriptor&&) = delete;
-  ~descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const noexcept { return fd_; }
-
-private:
-  int fd_;
-};
 
 /// A file as the patch has made it so far, in memory.
 struct staged_file {
@@ -134,9 +121,9 @@ private:
   }
 
   /// Two patches on one file take turns; whoever waited reads what the other left.
-  static result<descriptor> lock(const std::string& real) {
+  static result<file_descriptor> lock(const std::string& real) {
     for (;;) {
-      descriptor fd{::open(real.c_str(), O_RDONLY | O_CLOEXEC)};
+      file_descriptor fd{::open(real.c_str(), O_RDONLY | O_CLOEXEC)};
       if (fd.get() < 0) return failed("cannot read", real, errno);
       if (::flock(fd.get(), LOCK_EX) != 0) return failed("cannot lock", real, errno);
       struct stat held {};
@@ -252,8 +239,9 @@ private:
     if (auto failure = make_parents(what.real)) return failure;
     const auto temporary = std::string{policy::parent_of(what.real)} + "/.gatehouse-patch-" +
                            std::to_string(::getpid());
-    descriptor fd{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                         what.keep_mode ? 0600 : 0666)};
+    file_descriptor fd{::open(temporary.c_str(),
+                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                              what.keep_mode ? 0600 : 0666)};
     if (fd.get() < 0) return failed("failed to write file", what.real, errno);
     std::string_view rest = what.content;
     int code = 0;
@@ -277,7 +265,7 @@ private:
   std::map<std::string, staged_file> files_;
   std::set<std::string> removed_links_;
   std::vector<step> steps_;
-  std::vector<descriptor> locks_;
+  std::vector<file_descriptor> locks_;
 };
 
 } // namespace

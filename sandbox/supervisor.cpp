@@ -1,7 +1,7 @@
 #include "sandbox/supervisor.hpp"
 
+#include "policy/path_text.hpp"
 #include "sandbox/caller.hpp"
-#include "sandbox/find_bwrap.hpp"
 #include "sandbox/guarded_folders.hpp"
 #include "sandbox/local_sockets.hpp"
 #include "sandbox/performed_call.hpp"
@@ -95,7 +95,7 @@ struct supervisor::state {
 
   [[nodiscard]] bool may_change(const std::string& folder) const {
     for (const auto& root : how.write_paths)
-      if (is_at_or_below(folder, root)) return true;
+      if (policy::is_at_or_below(folder, root)) return true;
     return false;
   }
 

@@ -27,7 +27,6 @@ ONLY_IN = {
     "tree_sitter/": ["policy/shell/bash_tree.cpp"],
     "seccomp.h": ["sandbox/*.cpp"],
     "toml++/": ["config/*.cpp"],
-    "CLI/": ["cli/*.cpp"],
     "sqlite3.h": ["actors/*.cpp"],
 }
 # policy decides without looking at the world.
