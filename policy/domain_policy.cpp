@@ -90,10 +90,10 @@ std::vector<domain_rule> domain_rules_of(std::span<const network_rule> rules) {
 
 bool same_host(std::string_view host, std::string_view named) {
   std::string why;
-  const auto parsed = parse_network_host(
-      named.find(':') != std::string_view::npos ? "[" + std::string{named} + "]"
-                                                : std::string{named},
-      why);
+  const auto parsed =
+      parse_network_host(named.find(':') != std::string_view::npos ? "[" + std::string{named} + "]"
+                                                                   : std::string{named},
+                         why);
   return parsed && parsed->port == 0 && parsed->host == host;
 }
 

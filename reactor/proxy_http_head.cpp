@@ -35,9 +35,9 @@ bool read_number(std::string_view text, Number& number) {
 
 /// Between this client and its proxy only (RFC 9110 §7.6.1, and what old clients send).
 bool is_hop_by_hop(std::string_view name) {
-  constexpr std::string_view names[] = {"connection",         "keep-alive",   "proxy-connection",
-                                        "proxy-authorization", "te",           "upgrade",
-                                        "proxy-authenticate",  "http2-settings"};
+  constexpr std::string_view names[] = {
+      "connection", "keep-alive", "proxy-connection",   "proxy-authorization",
+      "te",         "upgrade",    "proxy-authenticate", "http2-settings"};
   return std::ranges::any_of(names, [&](auto known) { return equal_caseless(name, known); });
 }
 
@@ -59,8 +59,8 @@ http_head_reader::state http_head_reader::feed(std::string_view bytes, std::size
   taken = room.size();
   if (end == std::string::npos) {
     if (bytes_.size() >= most_bytes)
-      return refuse(431, "the request's head is longer than " + std::to_string(most_bytes) +
-                             " bytes");
+      return refuse(431,
+                    "the request's head is longer than " + std::to_string(most_bytes) + " bytes");
     // Caught here, a client that speaks another protocol gets its answer at once.
     if (const auto line = bytes_.find('\n', before);
         line != std::string::npos && (line == 0 || bytes_[line - 1] != '\r'))
@@ -93,8 +93,7 @@ http_head_reader::state http_head_reader::parse() {
     return refuse(400, "the Host header is missing");
   if (head_.chunked && head_.content_length)
     return refuse(400, "the request has two kinds of length");
-  if (head_.chunked && version_ != "HTTP/1.1")
-    return refuse(400, "chunks need HTTP/1.1");
+  if (head_.chunked && version_ != "HTTP/1.1") return refuse(400, "chunks need HTTP/1.1");
   if (head_.connect && (head_.chunked || head_.content_length.value_or(0) != 0))
     return refuse(400, "CONNECT has no body");
   return state::done;
@@ -103,8 +102,7 @@ http_head_reader::state http_head_reader::parse() {
 http_head_reader::state http_head_reader::parse_request_line(std::string_view line) {
   const auto blank = line.find(' ');
   const auto last = line.rfind(' ');
-  if (blank == std::string_view::npos || blank == last ||
-      line.find(' ', blank + 1) != last)
+  if (blank == std::string_view::npos || blank == last || line.find(' ', blank + 1) != last)
     return refuse(400, "the request line is not `METHOD target HTTP/1.1`");
   const auto method = line.substr(0, blank);
   const auto target = line.substr(blank + 1, last - blank - 1);
@@ -129,8 +127,7 @@ http_head_reader::state http_head_reader::parse_request_line(std::string_view li
   auto rest = target.substr(scheme.size());
   const auto slash = std::min(rest.find_first_of("/?#"), rest.size());
   head_.path = std::string{rest.substr(slash)};
-  if (head_.path.find('#') != std::string::npos)
-    return refuse(400, "the target holds a fragment");
+  if (head_.path.find('#') != std::string::npos) return refuse(400, "the target holds a fragment");
   if (head_.path.empty() || head_.path.front() != '/') head_.path.insert(0, 1, '/');
   return parse_authority(rest.substr(0, slash), 80);
 }
@@ -206,8 +203,8 @@ std::string head_for_server(const http_request_head& head, std::string_view host
   text.append(host_and_port).append("\r\n");
   for (const auto& [name, value] : head.headers) {
     // What says how long the body is stays, whatever Connection names.
-    const bool framing = equal_caseless(name, "content-length") ||
-                         equal_caseless(name, "transfer-encoding");
+    const bool framing =
+        equal_caseless(name, "content-length") || equal_caseless(name, "transfer-encoding");
     const bool dropped =
         equal_caseless(name, "host") || is_hop_by_hop(name) ||
         std::ranges::any_of(named, [&](auto other) { return equal_caseless(name, other); });
@@ -228,8 +225,8 @@ std::size_t http_body_reader::feed(std::string_view bytes) {
   std::size_t used = 0;
   while (used < bytes.size() && part_ != part::done && part_ != part::bad) {
     if (part_ == part::counted || part_ == part::data) {
-      const auto step = static_cast<std::size_t>(
-          std::min<std::uint64_t>(left_, bytes.size() - used));
+      const auto step =
+          static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size() - used));
       used += step;
       left_ -= step;
       if (left_ == 0) part_ = part_ == part::counted ? part::done : part::data_end;

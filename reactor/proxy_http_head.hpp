@@ -18,7 +18,7 @@ struct http_request_head {
   std::uint16_t port = 0;
   std::string path; ///< forward only: from '/' on, as the server is asked for it
   std::vector<std::pair<std::string, std::string>> headers; ///< in order, names as written
-  std::vector<std::string> host_headers; ///< values of `Host`, at most one
+  std::vector<std::string> host_headers;                    ///< values of `Host`, at most one
   std::optional<std::uint64_t> content_length;
   bool chunked = false;
   bool wants_continue = false; ///< `Expect: 100-continue`
@@ -40,7 +40,7 @@ public:
   state feed(std::string_view bytes, std::size_t& taken);
 
   [[nodiscard]] const http_request_head& head() const noexcept { return head_; } ///< after `done`
-  [[nodiscard]] int status() const noexcept { return status_; }           ///< after `bad`: 400, …
+  [[nodiscard]] int status() const noexcept { return status_; }          ///< after `bad`: 400, …
   [[nodiscard]] const std::string& why() const noexcept { return why_; } ///< after `bad`
 
 private:
@@ -73,12 +73,12 @@ public:
 
 private:
   enum class part : std::uint8_t {
-    counted,    ///< `left_` bytes of a body of known length
-    size,       ///< hexadecimal digits
-    extension,  ///< up to the line feed of the size line
-    data,       ///< `left_` bytes of a chunk
-    data_end,   ///< CR, LF behind a chunk
-    trailer,    ///< lines up to an empty one
+    counted,   ///< `left_` bytes of a body of known length
+    size,      ///< hexadecimal digits
+    extension, ///< up to the line feed of the size line
+    data,      ///< `left_` bytes of a chunk
+    data_end,  ///< CR, LF behind a chunk
+    trailer,   ///< lines up to an empty one
     done,
     bad,
   };

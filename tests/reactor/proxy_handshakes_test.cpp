@@ -91,15 +91,15 @@ TEST_SUITE("reactor.proxy_handshakes") {
       char code;
     };
     const row table[] = {
-        {bytes("\x05\x01\x02"), '\xff'},             // only passwords
-        {bytes("\x05\x00"), '\xff'},                 // no method
-        {bytes("\x04\x01\x00\x50"), '\xff'},         // SOCKS4
+        {bytes("\x05\x01\x02"), '\xff'},     // only passwords
+        {bytes("\x05\x00"), '\xff'},         // no method
+        {bytes("\x04\x01\x00\x50"), '\xff'}, // SOCKS4
         {bytes("\x05\x01\x00\x04\x01\x00\x01\x08"), '\xff'},
         {bytes("\x05\x01\x00\x05\x03\x00\x01\x00"), 7}, // UDP
         {bytes("\x05\x01\x00\x05\x02\x00\x01\x00"), 7}, // BIND
         {bytes("\x05\x01\x00\x05\x01\x00\x02\x00"), 8},
         {bytes("\x05\x01\x00\x05\x01\x01\x01\x00"), 1},
-        {bytes("\x05\x01\x00\x05\x01\x00\x03\x00\x01\xbb"), 1}, // empty name
+        {bytes("\x05\x01\x00\x05\x01\x00\x03\x00\x01\xbb"), 1},  // empty name
         {bytes("\x05\x01\x00\x05\x01\x00\x03\x01x\x00\x00"), 1}, // port 0
     };
     for (const auto& r : table) {
@@ -113,8 +113,10 @@ TEST_SUITE("reactor.proxy_handshakes") {
     CHECK(socks(table[4].text).reader.wanted_udp());
     CHECK_FALSE(socks(table[5].text).reader.wanted_udp());
     // A name with bytes that no name has comes through as it is: the policy refuses it.
-    CHECK(socks(bytes("\x05\x01\x00\x05\x01\x00\x03\x03""a\x00""b\x01\xbb")).reader.host() ==
-          std::string("a\0b", 3));
+    CHECK(socks(bytes("\x05\x01\x00\x05\x01\x00\x03\x03"
+                      "a\x00"
+                      "b\x01\xbb"))
+              .reader.host() == std::string("a\0b", 3));
   }
 
   TEST_CASE("§143 the server name of a ClientHello is found in any cut of its records") {
@@ -134,16 +136,18 @@ TEST_SUITE("reactor.proxy_handshakes") {
     CHECK_FALSE(nameless.server_name().has_value());
   }
 
-  TEST_CASE("§143 what begins as TLS and breaks its rules is refused; other protocols are not TLS") {
+  TEST_CASE(
+      "§143 what begins as TLS and breaks its rules is refused; other protocols are not TLS") {
     const auto two_names =
-        extension(0, counted(2, std::string(1, '\0') + counted(2, "a.test") +
-                                    std::string(1, '\0') + counted(2, "b.test")));
+        extension(0, counted(2, std::string(1, '\0') + counted(2, "a.test") + std::string(1, '\0') +
+                                    counted(2, "b.test")));
     for (const auto& bad :
          {hello(server_names("a.test") + server_names("b.test")), hello(two_names),
           hello(server_names("")), hello(extension(0, "")), hello(extension(0, counted(2, ""))),
           hello(extension(0, counted(2, '\x01' + counted(2, "a.test")))),
-          hello(server_names("a.test") + std::string(1, '\0')), std::string{"\x16\x03\x01\x00\x00", 5},
-          std::string{"\x16\x03\x01\xff\xff", 5}, std::string{"\x16\x03\x01\x00\x01\x02", 6},
+          hello(server_names("a.test") + std::string(1, '\0')),
+          std::string{"\x16\x03\x01\x00\x00", 5}, std::string{"\x16\x03\x01\xff\xff", 5},
+          std::string{"\x16\x03\x01\x00\x01\x02", 6},
           std::string{"\x16\x03\x01\x00\x04\x01\xff\xff\xff", 9}}) {
       client_hello_reader reader;
       CAPTURE(bad);
@@ -163,9 +167,8 @@ TEST_SUITE("reactor.proxy_handshakes") {
 
   TEST_CASE("§143 no bytes at all make the handshake readers read beyond what they were given") {
     std::mt19937 random{7};
-    const std::string seeds[] = {
-        hello(server_names("ok.test"), 20),
-        bytes("\x05\x02\x02\x00\x05\x01\x00\x03\x07ok.test\x01\xbb")};
+    const std::string seeds[] = {hello(server_names("ok.test"), 20),
+                                 bytes("\x05\x02\x02\x00\x05\x01\x00\x03\x07ok.test\x01\xbb")};
     for (int round = 0; round < 20'000; ++round) {
       std::string text = seeds[round % 2];
       for (int edits = static_cast<int>(random() % 3); edits >= 0; --edits)

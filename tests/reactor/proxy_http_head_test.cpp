@@ -57,8 +57,8 @@ TEST_SUITE("reactor.proxy_http_head") {
   TEST_CASE("§143 a forward request is read whole or byte by byte, and what follows is left") {
     const std::string_view text = "GET http://Ok.test:8080/a?b=c HTTP/1.1\r\nHost: ok.test:8080\r\n"
                                   "User-Agent: x y\r\n\r\nBODY";
-    for (const std::size_t step : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7},
-                                   std::size_t{1000}}) {
+    for (const std::size_t step :
+         {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{1000}}) {
       auto o = read(text, step);
       REQUIRE(o.how == state::done);
       CHECK(text.substr(o.taken) == "BODY");
@@ -187,8 +187,8 @@ TEST_SUITE("reactor.proxy_http_head") {
     CHECK(body_of("Content-Length: 3\r\n", "ab", done) == 2);
     CHECK_FALSE(done);
     const std::string_view chunks = "4;x=\"y\"\r\nwxyz\r\nA\r\n0123456789\r\n0\r\nT: v\r\n\r\n";
-    for (const std::size_t step : {std::size_t{1}, std::size_t{2}, std::size_t{5},
-                                   std::size_t{1000}}) {
+    for (const std::size_t step :
+         {std::size_t{1}, std::size_t{2}, std::size_t{5}, std::size_t{1000}}) {
       CHECK(body_of("Transfer-Encoding: chunked\r\n", std::string{chunks} + "GET", done, step) ==
             chunks.size());
       CHECK(done);
