@@ -118,6 +118,15 @@ struct process_stage {
     return {};
   }
 
+  /// Waits until a session has said `word`.
+  bool heard(int id, const std::string& word) {
+    const auto said = [&] {
+      return wait(ask<actors::process_transcript_ptr>(actors::read_v, id))->text.find(word) !=
+             std::string::npos;
+    };
+    return loop.run_until(said, std::chrono::seconds{20});
+  }
+
   /// Processes of this stage that are alive or not reaped.
   static std::size_t processes_of(const std::string& mark) {
     std::size_t n = 0;

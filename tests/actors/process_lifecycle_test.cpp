@@ -70,7 +70,8 @@ TEST_SUITE("actors.process_lifecycle") {
         CHECK(!reply->result.session_id);
         if (!f.any_end) {
           CHECK(reply->result.exit_code == f.exit_code);
-          CHECK(reply->result.output == f.output);
+          // Under load a limit may come before the first word.
+          if (!f.limited) CHECK(reply->result.output == f.output);
         }
         CHECK(stage.no_process_left()); // without waiting for the session's end
         stage.close();

@@ -105,12 +105,13 @@ TEST_SUITE("actors.process_manager") {
   TEST_CASE("§119 a resize reaches the program") {
     process_stage stage;
     const auto started = stage.exec(
-        "trap 'stty size; exit 4' WINCH; echo up; while :; do sleep 0.05; done", 1s, true);
+        "trap 'stty size; exit 4' WINCH; echo up; while :; do sleep 0.05; done", 1ms, true);
     REQUIRE(started.result.session_id);
+    REQUIRE(stage.heard(1000, "up"));
     CHECK(stage.wait(stage.ask<bool>(resize_v, 1000, 50, 132)));
-    std::string text;
+    std::string text = started.result.output;
     CHECK(stage.finish(1000, text).result.exit_code == 4);
-    CHECK(text == "50 132\r\n");
+    CHECK(text == "up\r\n50 132\r\n");
   }
 
   TEST_CASE("§125 a poll is an interaction only while the process lives; §96 deltas tell it all") {
@@ -183,10 +184,12 @@ TEST_SUITE("actors.process_manager") {
 
   TEST_CASE("§127 sessions are listed, read, signalled, ended one by one or all") {
     process_stage stage;
-    REQUIRE(stage.exec("echo first; exec sleep 600", 1s).result.session_id);
+    REQUIRE(stage.exec("echo first; exec sleep 600", 1ms).result.session_id);
+    CHECK(stage.heard(1000, "first\n"));
     REQUIRE(
-        stage.exec("trap 'echo got it; exit 9' USR1; echo ready; while :; do sleep 0.05; done", 1s)
+        stage.exec("trap 'echo got it; exit 9' USR1; echo ready; while :; do sleep 0.05; done", 1ms)
             .result.session_id);
+    CHECK(stage.heard(1001, "ready\n"));
     REQUIRE(stage.exec("exec sleep 601", 1ms).result.session_id);
     const auto all = stage.list();
     REQUIRE(all.size() == 3);
@@ -194,8 +197,6 @@ TEST_SUITE("actors.process_manager") {
     CHECK(all[0].background);
     CHECK(all[0].running);
     CHECK(all[0].sandboxed);
-    const auto text = stage.wait(stage.ask<process_transcript_ptr>(read_v, 1000));
-    CHECK(text->text == "first\n");
     CHECK(!stage.wait(stage.ask<process_transcript_ptr>(read_v, 4711))->known);
     CHECK(stage.wait(stage.ask<bool>(signal_v, 1001, SIGUSR1)));
     std::string rest;
@@ -228,7 +229,7 @@ TEST_SUITE("actors.process_manager") {
 
   TEST_CASE("§95 the hard limit holds in the background, and wins over what the kill does") {
     process_stage stage;
-    stage.terms.process.hard_limit = 300ms;
+    stage.terms.process.hard_limit = 2s;
     const auto started = stage.exec("trap '' INT TERM; echo up; while :; do sleep 1; done", 1ms);
     REQUIRE(started.result.session_id);
     auto text = started.result.output;
@@ -241,8 +242,8 @@ TEST_SUITE("actors.process_manager") {
 
   TEST_CASE("§95 BR-151 the idle limit ends only a process that says nothing") {
     process_stage stage;
-    stage.terms.process.idle_limit = 400ms;
-    const auto busy = stage.exec("for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done", 20s);
+    stage.terms.process.idle_limit = 2s;
+    const auto busy = stage.exec("for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.4; done", 30s);
     CHECK(busy.result.exit_code == 0);
     const auto silent = stage.exec("echo up; exec sleep 600", 20s);
     CHECK(silent.result.exit_code == 124);
