@@ -277,14 +277,7 @@ long find_and_execute(const spec& s) {
     const int self = static_cast<int>(kernel_call(SYS_getpid));
     kernel_call(SYS_ioctl, 0, TIOCSPGRP, &self);
   }
-  struct {
-    void* handler;
-    unsigned long flags;
-    void* restorer;
-    signal_set mask;
-  } plain{};
-  for (int number = 1; number <= 64; ++number)
-    kernel_call(SYS_rt_sigaction, number, &plain, nullptr, sizeof(signal_set));
+  // Actions need no reset: the outer stage did it, and neither bubblewrap nor we ignore a signal.
   const signal_set none = 0;
   kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
   *exec_answer = find_and_execute(s);

@@ -3,6 +3,7 @@
 #include "sandbox/bwrap_failure.hpp"
 #include "sandbox/file_descriptor.hpp"
 #include "sandbox/init_protocol.hpp"
+#include "sandbox/kernel_call.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -137,6 +137,43 @@ result<void> inner_stage::state::open(const std::string& init_path, bool with_bw
   return {};
 }
 
+namespace {
+
+struct child_plan {
+  const char* program;
+  const char* const* argv;
+  std::span<const int> kept; ///< descriptors to be inherited
+  int complaints;            ///< becomes descriptor 2
+  volatile int failure;      ///< errno of the execution
+};
+
+/// What the new process does; a frame of its own, because the memory is the parent's (vfork).
+[[noreturn, gnu::noinline, gnu::no_sanitize_address]] void become_child(child_plan& plan) {
+  // Signals for our group must reach the command through us only, once and in order.
+  kernel_call(SYS_setpgid, 0, 0);
+  // Whatever our own caller ignores, the command starts like any other program.
+  reset_signal_actions();
+  kernel_call(SYS_dup3, plan.complaints, 2, 0);
+  for (const int fd : plan.kept)
+    kernel_call(SYS_fcntl, fd, F_SETFD, 0);
+  const std::uint64_t none = 0;
+  kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+  const char* environment[] = {nullptr};
+  plan.failure = static_cast<int>(-kernel_call(SYS_execve, plan.program, plan.argv, environment));
+  for (;;)
+    kernel_call(SYS_exit_group, 127);
+}
+
+/// posix_spawn without its two calls per signal. No handler of ours can run meanwhile: there is
+/// none. @return the pid or -1 with errno; plan.failure says whether the program was executed
+[[gnu::noinline, gnu::no_sanitize_address]] pid_t start_child(child_plan& plan) {
+  const pid_t pid = vfork();
+  if (pid == 0) become_child(plan);
+  return pid;
+}
+
+} // namespace
+
 /// The environment is empty: nothing the command's environment holds (LD_PRELOAD, say) may act on
 /// the programs that build its boundary.
 result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const int> inherited) {
@@ -150,42 +187,20 @@ result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const
   if (!bwrap.empty())
     argv = {"bwrap", "--as-pid-1", "--args", arguments_text.c_str(), "--remount-ro", "/proc", "--"};
   argv.insert(argv.end(), {payload.c_str(), control_text.c_str(), spec_text.c_str(), nullptr});
-  const char* environment[] = {nullptr};
 
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  // Duplicating a descriptor onto itself is how posix_spawn lets it be inherited.
+  std::vector<int> kept(inherited.begin(), inherited.end());
   for (const int fd :
        {init.get(), inner_control.get(), spec.get(), stderr_copy.get(), bwrap_arguments.get()})
-    if (fd >= 0) posix_spawn_file_actions_adddup2(&files, fd, fd);
-  for (const int fd : inherited)
-    posix_spawn_file_actions_adddup2(&files, fd, fd);
-  posix_spawn_file_actions_adddup2(&files, inner_complaints.get(), 2);
-
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  // Bubblewrap waits for children; the inner stage resets everything else for the command.
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGCHLD);
-  sigaddset(&defaults, SIGPIPE);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  // Signals for our group must reach the command through us only, once and in order.
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  const char* program = bwrap.empty() ? payload.c_str() : bwrap.c_str();
-  errno = posix_spawn(&child, program, &files, &attributes, const_cast<char**>(argv.data()),
-                      const_cast<char**>(environment));
-  const int failure = errno;
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  errno = failure;
-  if (failure != 0) {
-    child = -1;
-    return system_failure(std::string{"cannot start "} + program);
+    if (fd >= 0) kept.push_back(fd);
+  child_plan plan{bwrap.empty() ? payload.c_str() : bwrap.c_str(), argv.data(), kept,
+                  inner_complaints.get(), 0};
+  const pid_t started = start_child(plan);
+  if (started < 0 || plan.failure != 0) {
+    if (started > 0) waitpid(started, nullptr, 0);
+    if (started > 0) errno = plan.failure;
+    return system_failure(std::string{"cannot start "} + plan.program);
   }
+  child = started;
   inner_control.reset();
   inner_complaints.reset();
   bwrap_arguments.reset();
@@ -319,6 +334,11 @@ int conversation::conclude(int status, int complaints, const std::string& progra
 
 bool leads_terminal_session() noexcept {
   return getsid(0) == getpid() && tcgetsid(0) == getpid();
+}
+
+bool session_has_terminal() noexcept {
+  const file_descriptor terminal{open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)};
+  return terminal || errno != ENXIO;
 }
 
 inner_stage::inner_stage(std::unique_ptr<state> s) noexcept : state_{std::move(s)} {}

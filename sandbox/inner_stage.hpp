@@ -31,6 +31,11 @@ struct inner_request {
 /// is, a pseudo-terminal made for it.
 bool leads_terminal_session() noexcept;
 
+/// False when it is certain that this session has no controlling terminal that the command could
+/// reach: only then it needs no session of its own (which the scheduler makes expensive on a busy
+/// machine, because it starts a new group of tasks for each).
+bool session_has_terminal() noexcept;
+
 /// The inner stage and, around it, bubblewrap. Starting is apart from telling what to do, so that
 /// the programs load while the view is still being planned. Until it is told, bubblewrap has made
 /// no namespace and no mount; when this object ends before that, the child ends with it, and the

@@ -138,7 +138,7 @@ int run_confined(const outer_options& options, const permission_profile& profile
 
   bwrap_options view;
   view.network = request.network;
-  view.new_session = !request.own_terminal;
+  view.new_session = !request.own_terminal && session_has_terminal();
   view.chdir = canonical(options.command_cwd);
   view.empty_fds = empty_fds;
 
