@@ -191,7 +191,7 @@ TEST_SUITE("sandbox.seccomp_filter") {
     CHECK(answers(SYS_openat, {0, 0, O_RDONLY | O_CLOEXEC | O_DIRECTORY}) == allow);
     for (const long number : {SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_utimensat})
       CHECK(answers(number, {}) == supervise);
-    for (const long number : {SYS_setxattr, SYS_fsetxattr, SYS_removexattr, 452L})
+    for (const int number : {SYS_setxattr, SYS_fsetxattr, SYS_removexattr, 452})
       CHECK(answers(number, {}) == enosys);
     for (const long number : {SYS_shmget, SYS_msgget, SYS_semget, SYS_mq_open})
       CHECK(answers(number, {}) == eperm);
