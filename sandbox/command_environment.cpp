@@ -7,15 +7,11 @@ namespace gatehouse::sandbox {
 namespace {
 
 constexpr std::string_view dropped[] = {
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GPG_AGENT_INFO",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "WAYLAND_DISPLAY",
-    "DOCKER_HOST",
-    "CONTAINER_HOST",
-    "GATEHOUSE_SANDBOX",
-    "GATEHOUSE_SANDBOX_NETWORK_DISABLED",
+    "SSH_AUTH_SOCK",     "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",    "DBUS_SESSION_BUS_ADDRESS",
+    "WAYLAND_DISPLAY",   "DOCKER_HOST",
+    "CONTAINER_HOST",    "WSL_INTEROP",
+    "GATEHOUSE_SANDBOX", "GATEHOUSE_SANDBOX_NETWORK_DISABLED",
 };
 
 bool leads_outside(std::string_view name) {
@@ -34,14 +30,14 @@ std::vector<std::string> inherited_environment(std::span<const char* const> envi
 }
 
 std::vector<std::string> confined_environment(std::span<const char* const> environment,
-                                              network_mode network) {
+                                              network_mode network, sandbox_backend backend) {
   std::vector<std::string> kept;
   kept.reserve(environment.size() + 2);
   for (const std::string_view entry : environment) {
     const auto name = entry.substr(0, entry.find('='));
     if (!leads_outside(name)) kept.emplace_back(entry);
   }
-  kept.emplace_back("GATEHOUSE_SANDBOX=linux");
+  kept.push_back("GATEHOUSE_SANDBOX=" + std::string{to_string(backend)});
   if (network != network_mode::full) kept.emplace_back("GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
   return kept;
 }

@@ -13,9 +13,9 @@ namespace gatehouse::sandbox {
 std::vector<std::string> inherited_environment(std::span<const char* const> environment);
 
 /// The environment of a confined command: as given, without the variables that lead to agents and
-/// brokers outside, which act for whoever can reach their socket, and with GATEHOUSE_SANDBOX=linux;
-/// GATEHOUSE_SANDBOX_NETWORK_DISABLED=1 unless the network is full.
+/// brokers outside, which act for whoever can reach their socket, and with GATEHOUSE_SANDBOX, the
+/// name of the backend; GATEHOUSE_SANDBOX_NETWORK_DISABLED=1 unless the network is full.
 std::vector<std::string> confined_environment(std::span<const char* const> environment,
-                                              network_mode network);
+                                              network_mode network, sandbox_backend backend);
 
 } // namespace gatehouse::sandbox

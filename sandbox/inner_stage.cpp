@@ -51,7 +51,8 @@ std::string spec_bytes(const inner_request& request, int stderr_fd) {
   head.magic = init::spec_magic;
   head.flags = (request.confine ? init::confine : 0u) |
                (request.guard_creation ? init::guard_creation : 0u) |
-               (request.own_terminal ? init::own_terminal : 0u);
+               (request.own_terminal ? init::own_terminal : 0u) |
+               (request.on_host ? init::on_host : 0u);
   head.network = request.network == network_mode::full       ? init::full
                  : request.network == network_mode::isolated ? init::isolated
                                                              : init::proxy_only;
@@ -99,7 +100,7 @@ struct inner_stage::state {
   }
 
   result<void> open(const std::string& init_path, bool with_bwrap);
-  result<void> spawn(const std::string& bwrap, std::span<const int> inherited);
+  result<void> spawn(const std::string& bwrap, std::span<const int> inherited, bool new_session);
   result<void> tell(const inner_request& request, std::span<const std::string> arguments);
 };
 
@@ -144,13 +145,17 @@ struct child_plan {
   const char* const* argv;
   std::span<const int> kept; ///< descriptors to be inherited
   int complaints;            ///< becomes descriptor 2
-  volatile int failure;      ///< errno of the execution
+  bool new_session;
+  volatile int failure; ///< errno of the execution
 };
 
 /// What the new process does; a frame of its own, because the memory is the parent's (vfork).
 [[noreturn, gnu::noinline, gnu::no_sanitize_address]] void become_child(child_plan& plan) {
   // Signals for our group must reach the command through us only, once and in order.
-  kernel_call(SYS_setpgid, 0, 0);
+  if (plan.new_session)
+    kernel_call(SYS_setsid);
+  else
+    kernel_call(SYS_setpgid, 0, 0);
   // Whatever our own caller ignores, the command starts like any other program.
   reset_signal_actions();
   kernel_call(SYS_dup3, plan.complaints, 2, 0);
@@ -176,7 +181,8 @@ struct child_plan {
 
 /// The environment is empty: nothing the command's environment holds (LD_PRELOAD, say) may act on
 /// the programs that build its boundary.
-result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const int> inherited) {
+result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const int> inherited,
+                                       bool new_session) {
   const std::string payload = "/proc/self/fd/" + std::to_string(init.get());
   const std::string control_text = std::to_string(inner_control.get());
   const std::string spec_text = std::to_string(spec.get());
@@ -192,8 +198,12 @@ result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const
   for (const int fd :
        {init.get(), inner_control.get(), spec.get(), stderr_copy.get(), bwrap_arguments.get()})
     if (fd >= 0) kept.push_back(fd);
-  child_plan plan{bwrap.empty() ? payload.c_str() : bwrap.c_str(), argv.data(), kept,
-                  inner_complaints.get(), 0};
+  child_plan plan{bwrap.empty() ? payload.c_str() : bwrap.c_str(),
+                  argv.data(),
+                  kept,
+                  inner_complaints.get(),
+                  new_session,
+                  0};
   const pid_t started = start_child(plan);
   if (started < 0 || plan.failure != 0) {
     if (started > 0) waitpid(started, nullptr, 0);
@@ -346,10 +356,11 @@ inner_stage::inner_stage(inner_stage&&) noexcept = default;
 inner_stage::~inner_stage() = default;
 
 result<inner_stage> inner_stage::start(const std::string& init_path, const std::string& bwrap,
-                                       std::span<const int> inherited) {
+                                       std::span<const int> inherited, bool new_session) {
   auto s = std::make_unique<state>();
   if (const auto opened = s->open(init_path, !bwrap.empty()); !opened) return opened.error();
-  if (const auto spawned = s->spawn(bwrap, inherited); !spawned) return spawned.error();
+  if (const auto spawned = s->spawn(bwrap, inherited, new_session); !spawned)
+    return spawned.error();
   return inner_stage{std::move(s)};
 }
 

@@ -21,6 +21,7 @@ std::vector<std::string> launch_argv(const launch_request& request) {
   add_each("--workspace-root", request.workspace_roots);
   add_each("--protected-name", request.protected_names);
   add_each("--protected-path", request.protected_paths);
+  if (request.legacy_landlock) argv.emplace_back("--use-legacy-landlock");
   if (request.report_fd >= 0)
     argv.insert(argv.end(), {"--report-fd", std::to_string(request.report_fd)});
   argv.emplace_back("--");

@@ -20,10 +20,12 @@ namespace gatehouse::sandbox {
 /// sandbox listens on.
 class local_sockets {
 public:
-  /// `folders` and `report` must outlive the object.
-  local_sockets(network_mode network, const guarded_folders& folders,
+  /// `own_abstract_names`: the command has a network namespace unless the network is full, so that
+  /// abstract names are all inside it. `folders` and `report` must outlive the object.
+  local_sockets(network_mode network, bool own_abstract_names, const guarded_folders& folders,
                 const std::function<void(const sandbox_event&)>& report)
-      : network_{network}, folders_{folders}, report_{report} {}
+      : network_{network}, own_abstract_names_{own_abstract_names && network != network_mode::full},
+        folders_{folders}, report_{report} {}
 
   /// `socket` of a family that the network mode does not have.
   answer refuse_family(const seccomp_data& call) const;
@@ -46,6 +48,7 @@ private:
   void blocked(const char* call, std::string path, std::string family, std::string entry) const;
 
   network_mode network_;
+  bool own_abstract_names_;
   const guarded_folders& folders_;
   const std::function<void(const sandbox_event&)>& report_;
   /// Held open, so that the number of the inode cannot be given to another file.

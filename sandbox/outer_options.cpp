@@ -45,8 +45,8 @@ std::string_view outer_usage() noexcept {
   return "usage: gatehouse-sandbox --sandbox-policy-cwd DIR [--command-cwd DIR]\n"
          "         (--permission-profile JSON | --permission-profile-fd N)\n"
          "         [--workspace-root DIR]... [--tmpdir DIR] [--protected-name NAME]...\n"
-         "         [--protected-path PATH]... [--allow-network-for-proxy] [--report-fd N]\n"
-         "         -- COMMAND [ARGUMENT]...\n"
+         "         [--protected-path PATH]... [--allow-network-for-proxy] [--use-legacy-landlock]\n"
+         "         [--report-fd N] -- COMMAND [ARGUMENT]...\n"
          "\n"
          "Runs COMMAND inside the boundary that the permission profile describes, or not at all.\n"
          "Exit status: the command's; 128+n when signal n ended it; 121 the boundary cannot be\n"
@@ -62,6 +62,10 @@ result<outer_options> parse_outer_options(std::span<const char* const> arguments
     const std::string_view option = arguments[at];
     if (option == "--allow-network-for-proxy") {
       o.proxy_network = true;
+      continue;
+    }
+    if (option == "--use-legacy-landlock") {
+      o.legacy_landlock = true;
       continue;
     }
     std::string* single = nullptr;

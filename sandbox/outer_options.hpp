@@ -19,6 +19,7 @@ struct outer_options {
   std::vector<std::string> protected_names; ///< beside the default ones (§D14)
   std::vector<std::string> protected_paths; ///< absolute; this program's own state, say (§63)
   bool proxy_network = false;               ///< only the managed proxy can be reached (§80)
+  bool legacy_landlock = false;             ///< Landlock alone instead of bubblewrap (§83)
   int report_fd = -1;                       ///< JSON lines go here (sandbox/launch.hpp); -1: none
   std::vector<std::string> command;         ///< program and arguments, at least one
 };

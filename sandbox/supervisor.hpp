@@ -30,6 +30,10 @@ public:
     std::vector<creation_guard> guards;
     /// Only below these is anything changed: the same second wall that the command has.
     std::vector<std::string> write_paths;
+    /// … and not at or below these, unless one of `write_paths` lies deeper.
+    std::vector<std::string> read_only_paths;
+    /// There are no namespaces around the command: abstract sockets are the host's.
+    bool on_host = false;
     std::function<void(const sandbox_event&)> report; ///< called on the thread of serve()
   };
 

@@ -51,7 +51,6 @@ TEST_SUITE("sandbox.helper_options") {
         {{"--report-fd", "9x", "--", "ls"}, "9x"},
         {{"--report-fd"}, "needs a value"},
         {{"--protected-name", "a/b", "--", "ls"}, "one name"},
-        {{"--use-legacy-landlock", "--", "ls"}, "--use-legacy-landlock"},
         {{"ls"}, "'ls'"},
     };
     for (const auto& [words, message] : wrong) {
@@ -78,9 +77,9 @@ TEST_SUITE("sandbox.helper_options") {
   TEST_CASE("BR-058 variables that lead to agents outside are dropped, ours are ours to set") {
     const std::vector<const char*> given = {"A=1", "SSH_AUTH_SOCK=/x", "DOCKER_HOST=x",
                                             "GATEHOUSE_SANDBOX=none", "SSH_AUTH_SOCKET=kept"};
-    CHECK(confined_environment(given, network_mode::full) ==
+    CHECK(confined_environment(given, network_mode::full, sandbox_backend::linux_bubblewrap) ==
           std::vector<std::string>{"A=1", "SSH_AUTH_SOCKET=kept", "GATEHOUSE_SANDBOX=linux"});
-    CHECK(confined_environment(given, network_mode::isolated).back() ==
+    CHECK(confined_environment(given, network_mode::isolated, sandbox_backend::landlock).back() ==
           "GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
   }
 

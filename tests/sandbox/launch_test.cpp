@@ -19,6 +19,7 @@ TEST_SUITE("sandbox.launch") {
                            {"/w/state"},
                            9,
                            {"ls", "--", "-l"}};
+    request.legacy_landlock = true;
     const auto argv = launch_argv(request);
     std::vector<const char*> arguments;
     for (std::size_t i = 1; i < argv.size(); ++i)
@@ -32,6 +33,7 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->protected_names == request.protected_names);
     CHECK(read->protected_paths == request.protected_paths);
     CHECK(read->report_fd == 9);
+    CHECK(read->legacy_landlock);
     CHECK(read->command == request.command);
   }
 }
