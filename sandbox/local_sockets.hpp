@@ -21,11 +21,11 @@ namespace gatehouse::sandbox {
 class local_sockets {
 public:
   /// `folders` and `report` must outlive the object.
-  local_sockets(network_mode network, const guarded_folders& folders,
+  local_sockets(network_mode network, bool local_binding, const guarded_folders& folders,
                 const std::function<void(const sandbox_event&)>& report)
-      : network_{network}, folders_{folders}, report_{report} {}
+      : network_{network}, local_binding_{local_binding}, folders_{folders}, report_{report} {}
 
-  /// `socket` of a family that the network mode does not have.
+  /// `socket` of a family or kind that the network mode does not have.
   answer refuse_family(const seccomp_data& call) const;
   /// Performed here, whatever the family: were it let through, the address could change behind our
   /// back.
@@ -43,9 +43,11 @@ private:
   [[nodiscard]] bool is_ours(int object) const noexcept;
   /// errno when `path` (as in the address) must not be connected to; else the file in `target`.
   int find_listener(const caller& who, const std::string& path, file_descriptor& target) const;
-  void blocked(const char* call, std::string path, std::string family, std::string entry) const;
+  void blocked(const char* call, std::string path, std::string family, std::string entry,
+               std::string host = {}) const;
 
   network_mode network_;
+  bool local_binding_;
   const guarded_folders& folders_;
   const std::function<void(const sandbox_event&)>& report_;
   /// Held open, so that the number of the inode cannot be given to another file.

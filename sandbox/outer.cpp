@@ -133,7 +133,11 @@ int run_confined(const outer_options& options, const permission_profile& profile
   request.guard_creation = !plan->guards.empty();
   request.own_terminal = leads_terminal_session();
   request.command = options.command;
-  request.environment = confined_environment(environment, request.network);
+  request.environment = confined_environment(
+      environment, request.network,
+      options.proxy_fd >= 0 ? std::optional{options.local_binding} : std::nullopt);
+  request.proxy_channel = options.proxy_fd;
+  request.forwarded_ports = options.forwarded_ports;
   request.write_paths = plan->write_paths;
 
   bwrap_options view;
@@ -142,7 +146,8 @@ int run_confined(const outer_options& options, const permission_profile& profile
   view.chdir = canonical(options.command_cwd);
   view.empty_fds = empty_fds;
 
-  supervisor watcher{{request.network, request.own_terminal, plan->guards, plan->write_paths,
+  supervisor watcher{{request.network, options.local_binding, request.own_terminal, plan->guards,
+                      plan->write_paths,
                       [&report](const sandbox_event& event) { report.send(event); }}};
   return stage->run(request, bwrap_argv(*plan, view), &watcher, report);
 }
