@@ -9,15 +9,11 @@ namespace gatehouse::sandbox {
 namespace {
 
 constexpr std::string_view dropped[] = {
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GPG_AGENT_INFO",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "WAYLAND_DISPLAY",
-    "DOCKER_HOST",
-    "CONTAINER_HOST",
-    "GATEHOUSE_SANDBOX",
-    "GATEHOUSE_SANDBOX_NETWORK_DISABLED",
+    "SSH_AUTH_SOCK",     "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",    "DBUS_SESSION_BUS_ADDRESS",
+    "WAYLAND_DISPLAY",   "DOCKER_HOST",
+    "CONTAINER_HOST",    "WSL_INTEROP",
+    "GATEHOUSE_SANDBOX", "GATEHOUSE_SANDBOX_NETWORK_DISABLED",
 };
 
 bool leads_outside(std::string_view name) {
@@ -36,7 +32,8 @@ std::vector<std::string> inherited_environment(std::span<const char* const> envi
 }
 
 std::vector<std::string> confined_environment(std::span<const char* const> environment,
-                                              network_mode network, std::optional<bool> proxy) {
+                                              network_mode network, sandbox_backend backend,
+                                              std::optional<bool> proxy) {
   std::vector<std::string> kept;
   kept.reserve(environment.size() + 2);
   std::string_view java_options;
@@ -48,7 +45,7 @@ std::vector<std::string> confined_environment(std::span<const char* const> envir
     else
       kept.emplace_back(entry);
   }
-  kept.emplace_back("GATEHOUSE_SANDBOX=linux");
+  kept.push_back("GATEHOUSE_SANDBOX=" + std::string{to_string(backend)});
   if (proxy)
     for (auto& variable : proxy_environment(*proxy, java_options))
       kept.push_back(std::move(variable));

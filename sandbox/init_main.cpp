@@ -115,6 +115,8 @@ struct spec {
   char** write_paths = nullptr;
 
   bool has(init::spec_flag flag) const { return (head->flags & flag) != 0; }
+  /// Process 1 of a namespace of ours, which ends with us.
+  bool in_namespace() const { return has(init::confine) && !has(init::on_host); }
 };
 
 spec read_spec(int fd) {
@@ -155,6 +157,17 @@ spec read_spec(int fd) {
   return s;
 }
 
+/// What bubblewrap does otherwise. Without the right to lower the bounding set there was nothing to
+/// gain by it: no_new_privs keeps set-uid programs from giving any.
+void give_up_capabilities() {
+  kernel_call(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  for (int number = 0; number < 64; ++number)
+    kernel_call(SYS_prctl, PR_CAPBSET_DROP, number, 0, 0, 0);
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[2] = {};
+  require(stage::capabilities, kernel_call(SYS_capset, &head, none));
+}
+
 /// A mistake in the launcher must not hand a capability to the command.
 void check_no_capabilities() {
   __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -180,15 +193,20 @@ std::size_t reopenable_streams(int (&found)[3]) {
 }
 
 void confine(const spec& s) {
-  check_no_capabilities();
+  const bool on_host = s.has(init::on_host);
   require(stage::no_new_privileges, kernel_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+  if (on_host) give_up_capabilities();
+  check_no_capabilities();
 
   int streams[3];
   const std::size_t stream_count = reopenable_streams(streams);
-  require(stage::landlock, -landlock::restrict_writes(s.write_paths, s.head->write_path_count,
-                                                      streams, stream_count));
+  const landlock::wall wall{on_host, s.head->network == init::full};
+  require(stage::landlock,
+          -landlock::restrict_writes(on_host ? wall : landlock::wall{}, s.write_paths,
+                                     s.head->write_path_count, streams, stream_count));
 
-  const sock_fprog program = init::choose_filter(s.head->network, s.has(init::guard_creation));
+  const sock_fprog program =
+      init::choose_filter(s.head->network, s.has(init::guard_creation), on_host);
   if (!program.filter) refuse(stage::filter, -EPROTO);
   // With WAIT_KILLABLE_RECV (5.19) a call that the supervisor performs is not restarted by signals.
   constexpr unsigned long wait_killable = 1ul << 5;
@@ -317,7 +335,9 @@ long find_and_execute(const spec& s) {
     kernel_call(SYS_rt_sigaction, number, &plain, nullptr, sizeof(signal_set));
   const signal_set none = 0;
   kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
-  *exec_answer = find_and_execute(s);
+  // In a namespace process 1 cannot be killed from inside; on the host we could be.
+  const long signals = s.has(init::on_host) ? -landlock::restrict_signals() : 0;
+  *exec_answer = is_error(signals) ? signals : find_and_execute(s);
   end(127);
 }
 
@@ -356,7 +376,7 @@ void end_descendants() {
 }
 
 [[noreturn]] void finish(const spec& s, int status) {
-  if (!s.has(init::confine)) end_descendants();
+  if (!s.in_namespace()) end_descendants();
   const bool by_signal = WIFSIGNALED(status);
   const int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   send_message({by_signal ? init::signalled : init::exited, value, 0});
@@ -364,7 +384,7 @@ void end_descendants() {
 }
 
 [[noreturn]] void abandon(const spec& s) {
-  if (!s.has(init::confine)) end_descendants();
+  if (!s.in_namespace()) end_descendants();
   end(121);
 }
 
@@ -427,13 +447,12 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
                                                            sizeof handled, O_CLOEXEC | O_NONBLOCK));
   // A supervisor that only reaps must outlive the outer stage for as long as it takes to end the
   // tree; it learns of its death from the control socket.
-  if (s.has(init::confine)) {
+  if (s.in_namespace())
     kernel_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    make_bridges(s);
-    confine(s);
-  } else {
+  else
     require(stage::process, kernel_call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
-  }
+  make_bridges(s);
+  if (s.has(init::confine)) confine(s);
 
   volatile long exec_answer = 0;
   const long command = require(stage::process, start_command(s, &exec_answer));

@@ -19,6 +19,9 @@ enum spec_flag : std::uint32_t {
   /// Standard input is the controlling terminal of a session that is all ours: the command becomes
   /// its foreground process group.
   own_terminal = 4,
+  /// With `confine`: there is no bubblewrap around us. Capabilities are given up here, Landlock
+  /// stands alone, and the tree is ended as without `confine`.
+  on_host = 8,
 };
 
 /// Which prepared filter to load (sandbox/seccomp_filter.hpp).

@@ -51,7 +51,8 @@ std::string spec_bytes(const inner_request& request, int stderr_fd) {
   head.magic = init::spec_magic;
   head.flags = (request.confine ? init::confine : 0u) |
                (request.guard_creation ? init::guard_creation : 0u) |
-               (request.own_terminal ? init::own_terminal : 0u);
+               (request.own_terminal ? init::own_terminal : 0u) |
+               (request.on_host ? init::on_host : 0u);
   head.network = request.network == network_mode::full       ? init::full
                  : request.network == network_mode::isolated ? init::isolated
                                                              : init::proxy_only;
@@ -104,7 +105,7 @@ struct inner_stage::state {
   }
 
   result<void> open(const std::string& init_path, bool with_bwrap);
-  result<void> spawn(const std::string& bwrap, std::span<const int> inherited);
+  result<void> spawn(const std::string& bwrap, std::span<const int> inherited, bool new_session);
   result<void> tell(const inner_request& request, std::span<const std::string> arguments);
 };
 
@@ -144,7 +145,8 @@ result<void> inner_stage::state::open(const std::string& init_path, bool with_bw
 
 /// The environment is empty: nothing the command's environment holds (LD_PRELOAD, say) may act on
 /// the programs that build its boundary.
-result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const int> inherited) {
+result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const int> inherited,
+                                       bool new_session) {
   const std::string payload = "/proc/self/fd/" + std::to_string(init.get());
   const std::string control_text = std::to_string(inner_control.get());
   const std::string spec_text = std::to_string(spec.get());
@@ -178,8 +180,9 @@ result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   // Signals for our group must reach the command through us only, once and in order.
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(
+      &attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                      (new_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP)));
   const char* program = bwrap.empty() ? payload.c_str() : bwrap.c_str();
   errno = posix_spawn(&child, program, &files, &attributes, const_cast<char**>(argv.data()),
                       const_cast<char**>(environment));
@@ -376,10 +379,11 @@ inner_stage::inner_stage(inner_stage&&) noexcept = default;
 inner_stage::~inner_stage() = default;
 
 result<inner_stage> inner_stage::start(const std::string& init_path, const std::string& bwrap,
-                                       std::span<const int> inherited) {
+                                       std::span<const int> inherited, bool new_session) {
   auto s = std::make_unique<state>();
   if (const auto opened = s->open(init_path, !bwrap.empty()); !opened) return opened.error();
-  if (const auto spawned = s->spawn(bwrap, inherited); !spawned) return spawned.error();
+  if (const auto spawned = s->spawn(bwrap, inherited, new_session); !spawned)
+    return spawned.error();
   return inner_stage{std::move(s)};
 }
 

@@ -23,6 +23,7 @@ struct inner_request {
   network_mode network = network_mode::isolated;
   bool guard_creation = false;
   bool own_terminal = false; ///< see leads_terminal_session()
+  bool on_host = false;      ///< confined without bubblewrap (sandbox/landlock_backend.hpp)
   std::vector<std::string> command;
   std::vector<std::string> environment; ///< "NAME=value"
   std::vector<std::string> write_paths;
@@ -43,10 +44,11 @@ bool leads_terminal_session() noexcept;
 class inner_stage {
 public:
   /// `bwrap`: the program to build the view with; empty: the inner stage is started directly.
-  /// `inherited`: descriptors that the arguments given to run() will name.
+  /// `inherited`: descriptors that the arguments given to run() will name. `new_session`: the child
+  /// has no controlling terminal; bubblewrap sees to that by itself.
   /// @pre descriptors 0 to 2 are open and everything above is close-on-exec
   static result<inner_stage> start(const std::string& init_path, const std::string& bwrap,
-                                   std::span<const int> inherited);
+                                   std::span<const int> inherited, bool new_session = false);
 
   inner_stage(inner_stage&&) noexcept;
   inner_stage& operator=(inner_stage&&) = delete;

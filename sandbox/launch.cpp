@@ -29,6 +29,7 @@ std::vector<std::string> launch_argv(const launch_request& request) {
       argv.insert(argv.end(), {"--forward-port", std::to_string(port)});
     if (request.local_binding) argv.emplace_back("--allow-local-binding");
   }
+  if (request.legacy_landlock) argv.emplace_back("--use-legacy-landlock");
   if (request.report_fd >= 0)
     argv.insert(argv.end(), {"--report-fd", std::to_string(request.report_fd)});
   argv.emplace_back("--");

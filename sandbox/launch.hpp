@@ -24,6 +24,7 @@ struct launch_request {
   std::vector<std::uint16_t> forwarded_ports;
   int report_fd = -1; ///< the child's number of the descriptor that takes the report
   std::vector<std::string> command;
+  bool legacy_landlock = false; ///< only when somebody asked for it (§83)
 };
 
 /// The argv of the helper (§76). Pure.

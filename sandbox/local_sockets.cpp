@@ -172,7 +172,7 @@ answer local_sockets::connect(const caller& who, const seccomp_data& call) const
     const std::string path = to.path();
     if (to.is_abstract()) {
       // Abstract names belong to the network namespace: in one of our own all of them are inside.
-      if (network_ == network_mode::full) {
+      if (!own_abstract_names_) {
         blocked("connect", {}, "AF_UNIX", host_sockets);
         return answer::failure(EACCES);
       }

@@ -20,10 +20,13 @@ namespace gatehouse::sandbox {
 /// sandbox listens on.
 class local_sockets {
 public:
-  /// `folders` and `report` must outlive the object.
-  local_sockets(network_mode network, bool local_binding, const guarded_folders& folders,
+  /// `own_abstract_names`: the command has a network namespace unless the network is full, so that
+  /// abstract names are all inside it. `folders` and `report` must outlive the object.
+  local_sockets(network_mode network, bool own_abstract_names, bool local_binding,
+                const guarded_folders& folders,
                 const std::function<void(const sandbox_event&)>& report)
-      : network_{network}, local_binding_{local_binding}, folders_{folders}, report_{report} {}
+      : network_{network}, own_abstract_names_{own_abstract_names && network != network_mode::full},
+        local_binding_{local_binding}, folders_{folders}, report_{report} {}
 
   /// `socket` of a family or kind that the network mode does not have.
   answer refuse_family(const seccomp_data& call) const;
@@ -47,6 +50,7 @@ private:
                std::string host = {}) const;
 
   network_mode network_;
+  bool own_abstract_names_;
   bool local_binding_;
   const guarded_folders& folders_;
   const std::function<void(const sandbox_event&)>& report_;

@@ -58,9 +58,9 @@ std::string_view outer_usage() noexcept {
   return "usage: gatehouse-sandbox --sandbox-policy-cwd DIR [--command-cwd DIR]\n"
          "         (--permission-profile JSON | --permission-profile-fd N)\n"
          "         [--workspace-root DIR]... [--tmpdir DIR] [--protected-name NAME]...\n"
-         "         [--protected-path PATH]... [--allow-network-for-proxy [--proxy-fd N]\n"
-         "         [--forward-port PORT]... [--allow-local-binding]] [--report-fd N]\n"
-         "         -- COMMAND [ARGUMENT]...\n"
+         "         [--protected-path PATH]... [--use-legacy-landlock] [--report-fd N]\n"
+         "         [--allow-network-for-proxy [--proxy-fd N] [--forward-port PORT]...\n"
+         "         [--allow-local-binding]] -- COMMAND [ARGUMENT]...\n"
          "\n"
          "Runs COMMAND inside the boundary that the permission profile describes, or not at all.\n"
          "Exit status: the command's; 128+n when signal n ended it; 121 the boundary cannot be\n"
@@ -80,6 +80,10 @@ result<outer_options> parse_outer_options(std::span<const char* const> arguments
     }
     if (option == "--allow-local-binding") {
       o.local_binding = true;
+      continue;
+    }
+    if (option == "--use-legacy-landlock") {
+      o.legacy_landlock = true;
       continue;
     }
     std::string* single = nullptr;

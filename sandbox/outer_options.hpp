@@ -23,6 +23,7 @@ struct outer_options {
   int proxy_fd = -1; ///< a unix socket that takes the proxy's listeners; -1: nothing gets out
   bool local_binding = false;                 ///< programs may listen on their own loopback
   std::vector<std::uint16_t> forwarded_ports; ///< loopback ports that lead to the host's
+  bool legacy_landlock = false;               ///< Landlock alone instead of bubblewrap (§83)
   int report_fd = -1;                         ///< JSON lines go here (sandbox/launch.hpp); -1: none
   std::vector<std::string> command;           ///< program and arguments, at least one
 };

@@ -26,13 +26,17 @@ class supervisor {
 public:
   struct setting {
     network_mode network = network_mode::isolated;
-    /// proxy_only: programs may listen on their own loopback.
-    bool local_binding = false;
     /// The command's terminal is our own: opening /dev/tty by it may be served.
     bool own_terminal = false;
     std::vector<creation_guard> guards;
     /// Only below these is anything changed: the same second wall that the command has.
     std::vector<std::string> write_paths;
+    /// … and not at or below these, unless one of `write_paths` lies deeper.
+    std::vector<std::string> read_only_paths;
+    /// There are no namespaces around the command: abstract sockets are the host's.
+    bool on_host = false;
+    /// proxy_only: programs may listen on their own loopback.
+    bool local_binding = false;
     std::function<void(const sandbox_event&)> report; ///< called on the thread of serve()
   };
 

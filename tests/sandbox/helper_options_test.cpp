@@ -54,7 +54,6 @@ TEST_SUITE("sandbox.helper_options") {
         {{"--report-fd", "9x", "--", "ls"}, "9x"},
         {{"--report-fd"}, "needs a value"},
         {{"--protected-name", "a/b", "--", "ls"}, "one name"},
-        {{"--use-legacy-landlock", "--", "ls"}, "--use-legacy-landlock"},
         {{"ls"}, "'ls'"},
     };
     for (const auto& [words, message] : wrong) {
@@ -81,9 +80,9 @@ TEST_SUITE("sandbox.helper_options") {
   TEST_CASE("BR-058 variables that lead to agents outside are dropped, ours are ours to set") {
     const std::vector<const char*> given = {"A=1", "SSH_AUTH_SOCK=/x", "DOCKER_HOST=x",
                                             "GATEHOUSE_SANDBOX=none", "SSH_AUTH_SOCKET=kept"};
-    CHECK(confined_environment(given, network_mode::full) ==
+    CHECK(confined_environment(given, network_mode::full, sandbox_backend::linux_bubblewrap) ==
           std::vector<std::string>{"A=1", "SSH_AUTH_SOCKET=kept", "GATEHOUSE_SANDBOX=linux"});
-    CHECK(confined_environment(given, network_mode::isolated).back() ==
+    CHECK(confined_environment(given, network_mode::isolated, sandbox_backend::landlock).back() ==
           "GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
   }
 
@@ -95,7 +94,8 @@ TEST_SUITE("sandbox.helper_options") {
                                             "npm_config_noproxy=*",
                                             "NODE_USE_ENV_PROXY=0"};
     for (const bool binding : {false, true}) {
-      const auto made = confined_environment(given, network_mode::proxy_only, binding);
+      const auto made = confined_environment(given, network_mode::proxy_only,
+                                             sandbox_backend::linux_bubblewrap, binding);
       std::map<std::string, std::string> variables;
       for (const auto& entry : made) {
         const auto equals = entry.find('=');
@@ -115,8 +115,8 @@ TEST_SUITE("sandbox.helper_options") {
       CHECK_FALSE(variables.contains("GATEHOUSE_SANDBOX_NETWORK_DISABLED"));
     }
     // No proxy listens: nothing is promised.
-    CHECK(confined_environment(given, network_mode::proxy_only).back() ==
-          "GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
+    CHECK(confined_environment(given, network_mode::proxy_only, sandbox_backend::linux_bubblewrap)
+              .back() == "GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
   }
 
   TEST_CASE("§75 BR-098 what bubblewrap says becomes a cause and a fix") {

@@ -23,6 +23,7 @@ TEST_SUITE("sandbox.launch") {
                            {18998, 8080},
                            9,
                            {"ls", "--", "-l"}};
+    request.legacy_landlock = true;
     const auto argv = launch_argv(request);
     std::vector<const char*> arguments;
     for (std::size_t i = 1; i < argv.size(); ++i)
@@ -40,6 +41,7 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->proxy_fd == 8);
     CHECK(read->local_binding);
     CHECK(read->forwarded_ports == request.forwarded_ports);
+    CHECK(read->legacy_landlock);
     CHECK(read->command == request.command);
   }
 }

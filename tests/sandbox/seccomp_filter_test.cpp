@@ -198,6 +198,28 @@ TEST_SUITE("sandbox.seccomp_filter") {
     check({"openat2", SYS_openat2, {}, enosys, enosys, enosys}, true);
   }
 
+  TEST_CASE(
+      "§83 without mounts and namespaces every change and every call on others is looked at") {
+    const auto filter = build_filter(init::isolated, true, true);
+    const auto answers = [&](long number, std::array<std::uint64_t, 6> arguments) {
+      return answer_of(filter, number, arguments);
+    };
+    for (const std::uint64_t flags : {O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC, O_WRONLY | O_APPEND})
+      CHECK(answers(SYS_openat, {0, 0, flags}) == supervise);
+    CHECK(answers(SYS_openat, {0, 0, O_RDONLY | O_CLOEXEC | O_DIRECTORY}) == allow);
+    for (const long number : {SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_utimensat})
+      CHECK(answers(number, {}) == supervise);
+    for (const int number : {SYS_setxattr, SYS_fsetxattr, SYS_removexattr, 452})
+      CHECK(answers(number, {}) == enosys);
+    for (const long number : {SYS_shmget, SYS_msgget, SYS_semget, SYS_mq_open})
+      CHECK(answers(number, {}) == eperm);
+    CHECK(answers(SYS_prlimit64, {0}) == allow);
+    CHECK(answers(SYS_prlimit64, {4711}) == eperm);
+    CHECK(answers(SYS_setpriority, {0, 4711}) == eperm);
+    CHECK(answers(SYS_sched_setaffinity, {4711}) == eperm);
+    CHECK(answers(SYS_ioctl, {0, 0x40086602}) == eperm);
+  }
+
   TEST_CASE("a foreign architecture is killed, x32 as well") {
     const auto filter = build_filter(init::full, false);
     CHECK(answer_of(filter, 20, {}, AUDIT_ARCH_I386) == SECCOMP_RET_KILL_PROCESS);
