@@ -101,6 +101,7 @@ void process_session::start() {
   request.launch.tmpdir = terms_.host.context.tmpdir;
   request.launch.protected_names = terms_.host.protected_names;
   request.launch.protected_paths = terms_.host.context.protected_paths;
+  request.launch.legacy_landlock = terms.backend == sandbox_backend::landlock;
   request.launch.command = terms.argv;
   request.environment = terms_.host.environment;
   request.tty = terms.tty;
