@@ -14,7 +14,9 @@ result<actors::session_terms> session_terms_of(const start_point& start, std::st
   terms.profile = std::move(chosen->profile);
   terms.context =
       access_context_of(settings, start.where, start.cwd, std::move(chosen->project_roots));
-  terms.backend = sandbox::platform_backend();
+  const auto backend = chosen_backend(settings);
+  if (!backend) return backend.error();
+  terms.backend = *backend;
   terms.strict_review = settings.strict_auto_review.value;
   terms.additional_permissions = settings.additional_permissions.value;
   if (!settings.allow_login_shell.value)
