@@ -182,12 +182,27 @@ void limit_families(rule_sink& sink, const call& c, filter_answer answer,
   sink.add(c, filter_answer::refuse, condition, {equals(0, AF_UNIX), masked(1, 1, 0)});
 }
 
+/// Of the internet families only TCP: no datagrams (DNS, QUIC), no raw sockets, no other transport.
+void only_tcp(rule_sink& sink, const call& c) {
+  constexpr std::uint64_t tcp = 6;
+  for (const std::uint64_t family : {AF_INET, AF_INET6}) {
+    const std::string condition = "an internet family other than TCP";
+    for (const std::uint64_t bit : {2u, 4u, 8u})
+      sink.add(c, filter_answer::supervise, condition, {equals(0, family), masked(1, bit, bit)});
+    sink.add(c, filter_answer::supervise, condition, {equals(0, family), masked(1, 1, 0)});
+    for (std::uint64_t protocol = 1; protocol < tcp; ++protocol)
+      sink.add(c, filter_answer::supervise, condition, {equals(0, family), equals(2, protocol)});
+    sink.add(c, filter_answer::supervise, condition, {equals(0, family), greater(2, tcp)});
+  }
+}
+
 void network_rules(rule_sink& sink, init::network_kind network) {
   constexpr call socket_call{"socket"};
   if (network == init::isolated) {
     limit_families(sink, socket_call, filter_answer::supervise, {AF_UNIX});
   } else if (network == init::proxy_only) {
     limit_families(sink, socket_call, filter_answer::supervise, {AF_UNIX, AF_INET, AF_INET6});
+    only_tcp(sink, socket_call);
   } else {
     limit_families(sink, socket_call, filter_answer::refuse,
                    {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
