@@ -75,7 +75,8 @@ void exec_process::start() {
 
   policy::environment variables;
   if (what_.policy)
-    variables = policy::apply(rules_of(*what_.policy), policy::read_environment(host_.environment));
+    variables = policy::select_environment(rules_of(*what_.policy),
+                                           policy::read_environment(host_.environment));
   for (const auto& [name, value] : what_.env)
     variables[name] = value;
 

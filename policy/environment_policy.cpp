@@ -60,7 +60,7 @@ std::vector<std::string> to_entries(const environment& variables) {
   return entries;
 }
 
-environment apply(const environment_policy& rules, const environment& own) {
+environment select_environment(const environment_policy& rules, const environment& own) {
   environment out;
   for (const auto& [name, value] : own) {
     if (rules.inherit == inherit_environment::none) break;

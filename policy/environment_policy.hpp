@@ -31,7 +31,7 @@ using environment = std::map<std::string, std::string>;
 environment read_environment(const std::vector<std::string>& entries);
 std::vector<std::string> to_entries(const environment& variables); ///< by name
 
-environment apply(const environment_policy& rules, const environment& own);
+environment select_environment(const environment_policy& rules, const environment& own);
 
 /// What every command of a session is told (no pager, no colour, no prompt), whatever it inherits:
 /// nobody sits at it (BR-135, BR-168).
