@@ -45,6 +45,10 @@ public:
 
   [[nodiscard]] error wrong(std::string_view what) const;
   [[nodiscard]] const std::string& pointer() const noexcept { return pointer_; }
+  [[nodiscard]] const json_tree& tree() const noexcept { return *tree_; }
+  [[nodiscard]] bool is_null() const noexcept {
+    return std::holds_alternative<std::monostate>(tree_->value);
+  }
 
   /// An object with no other fields than `known`.
   [[nodiscard]] result<json_fields> object(std::initializer_list<std::string_view> known) const;
