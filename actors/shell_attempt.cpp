@@ -94,6 +94,7 @@ void shell_attempt::start() {
   launch.tmpdir = terms_.context.tmpdir;
   launch.protected_names = terms_.protected_names;
   launch.protected_paths = terms_.context.protected_paths;
+  launch.legacy_landlock = terms.backend == sandbox_backend::landlock;
   launch.report_fd = report_fd_of_helper;
   launch.command = terms.argv;
   reactor::spawn_request request;
