@@ -23,8 +23,8 @@ public:
   }
 
   std::shared_ptr<thread_entry> entry;
-  std::uint64_t sent_seq;             ///< the newest event that the client was sent
-  std::set<std::string> offered;      ///< questions that this connection was sent
+  std::uint64_t sent_seq;        ///< the newest event that the client was sent
+  std::set<std::string> offered; ///< questions that this connection was sent
   std::optional<app::thread_status> told;
   bool behind = false; ///< the client reads slowly or is gone; catch_up sends what it missed
 
@@ -87,7 +87,9 @@ rpc::failure failure_of(const error& e) {
   return {e.code == errc::invalid_request || e.code == errc::invalid_profile
               ? rpc::code::invalid_params
               : rpc::code::internal,
-          to_string(e), std::string{to_string(e.code)}, {}};
+          to_string(e),
+          std::string{to_string(e.code)},
+          {}};
 }
 
 } // namespace
@@ -169,8 +171,8 @@ void app_session::hear(subscription& from, const thread_event_ptr& event) {
   const auto message = app::message_of(from.entry->handle.id(), *event);
   if (message) {
     if (message->request_id.empty())
-      send(rpc::write_notification(message->method, message->params, version_,
-                                   services_.unix_ms()));
+      send(
+          rpc::write_notification(message->method, message->params, version_, services_.unix_ms()));
     else if (who_ == authority::reviewer && from.offered.insert(message->request_id).second)
       send(rpc::write_request(message->request_id, message->method, message->params, version_));
   }
@@ -186,10 +188,9 @@ void app_session::tell_status(subscription& to) {
   const auto status = status_of(*to.entry->watch);
   if (to.told && same(*to.told, status)) return;
   to.told = status;
-  send(rpc::write_notification(
-      app::notifications::thread_status_changed::name,
-      rpc::to_json(app::status_changed{to.entry->handle.id(), status}), version_,
-      services_.unix_ms()));
+  send(rpc::write_notification(app::notifications::thread_status_changed::name,
+                               rpc::to_json(app::status_changed{to.entry->handle.id(), status}),
+                               version_, services_.unix_ms()));
 }
 
 void app_session::drained() {
@@ -230,8 +231,9 @@ void app_session::call(const std::shared_ptr<thread_entry>& entry, app::tool_cal
     return;
   }
   if (in_flight_ >= services_.limits.in_flight) {
-    auto full = refused("too many calls are under way in this session; try again when one has ended",
-                        "overloaded", rpc::code::overloaded);
+    auto full =
+        refused("too many calls are under way in this session; try again when one has ended",
+                "overloaded", rpc::code::overloaded);
     full.data = R"("retryAfterMs":100,"inFlight":)" + std::to_string(in_flight_) + R"(,"limit":)" +
                 std::to_string(services_.limits.in_flight);
     done(std::move(full));
@@ -379,7 +381,8 @@ struct app_session::handler {
       told.running = s.running;
       for (const auto& g : s.grants)
         told.grants.push_back({static_cast<std::int64_t>(g.id),
-                               g.scope == grant_scope::turn ? "turn" : "session", g.turn_id,
+                               g.scope == grant_scope::turn ? "turn" : "session",
+                               g.turn_id,
                                {encode_additional_permissions(g.permissions)}});
       for (const auto& a : s.approvals)
         told.approvals.push_back({static_cast<std::int64_t>(a.id), a.shown});
@@ -406,8 +409,7 @@ struct app_session::handler {
     entry->handle.send(
         start_turn{p.turn_id.value_or(""), [done = done](const result<std::string>& id) {
                      if (id)
-                       done(rpc::to_json(
-                           app::turn_result{{*id, app::turn_state::in_progress}}));
+                       done(rpc::to_json(app::turn_result{{*id, app::turn_state::in_progress}}));
                      else
                        done(failure_of(id.error()));
                    }});
@@ -483,11 +485,10 @@ struct app_session::handler {
   void operator()(app::methods::grant_revoke, const app::revoke_params& p) const {
     const auto entry = need(p.thread_id);
     if (!entry) return;
-    entry->handle.send(revoke{p.kind == app::grant_kind::grant ? revoke::kind::grant
-                                                               : revoke::kind::approval,
-                              static_cast<std::uint64_t>(p.id), [done = done](bool found) {
-                                done(rpc::to_json(app::revoke_result{found}));
-                              }});
+    entry->handle.send(
+        revoke{p.kind == app::grant_kind::grant ? revoke::kind::grant : revoke::kind::approval,
+               static_cast<std::uint64_t>(p.id),
+               [done = done](bool found) { done(rpc::to_json(app::revoke_result{found})); }});
   }
   void operator()(app::methods::profile_list, const app::nothing&) const {
     ok(app::profile_list_result{session.services_.profiles});

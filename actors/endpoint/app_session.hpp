@@ -16,9 +16,9 @@ namespace gatehouse::actors {
 
 struct endpoint_limits {
   std::size_t frame_bytes = 16U << 20U;
-  std::size_t in_flight = 256;         ///< calls of one session
+  std::size_t in_flight = 256;          ///< calls of one session
   std::size_t queued_bytes = 4U << 20U; ///< toward one client, before it is thought slow
-  std::size_t remembered_calls = 256;  ///< finished ones, for a call id that comes again
+  std::size_t remembered_calls = 256;   ///< finished ones, for a call id that comes again
   std::chrono::milliseconds session_grace{60'000};
 };
 
@@ -90,7 +90,7 @@ private:
   bool all_approvals_ = false;
   std::map<std::string, std::shared_ptr<subscription>> subscriptions_; ///< by thread
   std::map<std::string, std::shared_ptr<known_call>> calls_;           ///< thread + call id
-  std::vector<std::string> finished_;                                  ///< keys of calls_, oldest first
+  std::vector<std::string> finished_; ///< keys of calls_, oldest first
   std::size_t in_flight_ = 0;
 };
 

@@ -150,13 +150,13 @@ private:
 };
 
 endpoint::endpoint(thread_host& host, endpoint_terms terms)
-    : host_{host}, threads_{host, std::move(terms.open_thread)},
-      services_{threads_,
-                terms.limits,
-                std::move(terms.version),
-                std::move(terms.explain),
-                std::move(terms.profiles),
-                unix_ms_now} {
+    : host_{host}, threads_{host, std::move(terms.open_thread)}, services_{
+                                                                     threads_,
+                                                                     terms.limits,
+                                                                     std::move(terms.version),
+                                                                     std::move(terms.explain),
+                                                                     std::move(terms.profiles),
+                                                                     unix_ms_now} {
   threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
     for (const auto& [id, one] : sessions_)
       one.session->thread_started(entry);

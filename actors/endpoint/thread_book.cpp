@@ -10,8 +10,8 @@ result<std::shared_ptr<thread_entry>> thread_book::start(const thread_wishes& wi
   if (!opening) return opening.error();
   opening->terms.id = "thread-" + random_id();
   auto handle = host_.open(opening->terms);
-  auto entry = std::make_shared<thread_entry>(
-      thread_entry{handle, std::move(owner), *std::move(opening), std::make_shared<thread_watch>()});
+  auto entry = std::make_shared<thread_entry>(thread_entry{
+      handle, std::move(owner), *std::move(opening), std::make_shared<thread_watch>()});
   handle.send(thread_messages::subscribe{entry->watch, false, std::nullopt});
   threads_.emplace(handle.id(), entry);
   if (started_) started_(entry);

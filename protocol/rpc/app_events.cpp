@@ -119,10 +119,9 @@ struct event_reader {
                     e.question.review_id};
   }
   message operator()(const thread_events::review_resolved& e) const {
-    return say<notifications::resolved>({thread, seq, e.answer.review_id, e.call_id,
-                                         std::string{decision_word(e.answer.decision)},
-                                         std::string{to_string(e.answer.reviewer)},
-                                         e.answer.reason});
+    return say<notifications::resolved>(
+        {thread, seq, e.answer.review_id, e.call_id, std::string{decision_word(e.answer.decision)},
+         std::string{to_string(e.answer.reviewer)}, e.answer.reason});
   }
   message operator()(const thread_events::attempt_began& e) const {
     return say<notifications::attempt_started>({thread, event.turn_id, e.call_id, seq, e.number,
@@ -143,9 +142,9 @@ struct event_reader {
     return say<notifications::output>(told);
   }
   message operator()(const thread_events::attempt_denied& e) const {
-    return say<notifications::attempt_denied>(
-        {thread, event.turn_id, e.call_id, seq, e.number, std::string{to_string(e.what.kind)},
-         e.what.path, e.what.host, e.what.entry, e.what.remedy});
+    return say<notifications::attempt_denied>({thread, event.turn_id, e.call_id, seq, e.number,
+                                               std::string{to_string(e.what.kind)}, e.what.path,
+                                               e.what.host, e.what.entry, e.what.remedy});
   }
   message operator()(const thread_events::item_ended& e) const {
     const auto& report = *e.report;

@@ -127,8 +127,8 @@ std::string schema_as_markdown() {
   out += "## Methods\n\nA `?` marks what may be left out.\n\n";
   for_each<method_list>([&](auto method) {
     using M = decltype(method);
-    out += "### `" + std::string{M::name} + "`\n\n" + std::string{M::about} + " Caller: " +
-           std::string{word(M::who)} + ".\n\n";
+    out += "### `" + std::string{M::name} + "`\n\n" + std::string{M::about} +
+           " Caller: " + std::string{word(M::who)} + ".\n\n";
     write_table<typename M::params>(out, book, "Parameters");
     write_table<typename M::result>(out, book, "Result");
   });
