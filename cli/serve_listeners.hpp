@@ -32,11 +32,9 @@ public:
 
 /// @param who the authority of a stdio client
 /// @param on_stdin_end the stdio client is gone
-result<std::unique_ptr<listener>> open_listener(reactor::event_loop& loop,
-                                                actors::endpoint& endpoint,
-                                                const listen_address& at,
-                                                const actors::admission_terms& admission,
-                                                actors::authority who,
-                                                std::function<void()> on_stdin_end);
+result<std::unique_ptr<listener>>
+open_listener(reactor::event_loop& loop, actors::endpoint& endpoint, const listen_address& at,
+              const actors::admission_terms& admission, actors::authority who,
+              std::function<void()> on_stdin_end);
 
 } // namespace gatehouse::cli
