@@ -17,7 +17,8 @@ using namespace exec_server;
 constexpr std::chrono::milliseconds file_limit{60'000};
 constexpr std::chrono::milliseconds watch_interval{25};
 constexpr std::size_t max_processes = 1024; // of one session, ended ones included
-constexpr std::uint16_t policy_violation = 1008;
+constexpr int policy_violation = 1008;
+constexpr std::size_t full_queue = 1024 * 1024; // bytes that wait before processes are read no more
 
 failure invalid_params(const error& why) {
   return {code::invalid_params, why.message, {}, {}};
@@ -60,7 +61,7 @@ public:
   using reply = std::function<void(std::string json, const std::optional<failure>&)>;
 
   void call(const incoming& request, reply answer);
-  void attach(reactor::channel_ptr channel) {
+  void attach(std::shared_ptr<actors::client_port> channel) {
     expiry.cancel();
     channel_ = std::move(channel);
     drained();
@@ -98,12 +99,12 @@ private:
     return {[this](std::string text) {
               if (channel_) channel_->send(std::move(text));
             },
-            [this] { return channel_ && channel_->full(); }};
+            [this] { return channel_ && channel_->queued_bytes() > full_queue; }};
   }
 
   exec_server_terms& terms_;
   reactor::worker_pool& workers_;
-  reactor::channel_ptr channel_;
+  std::shared_ptr<actors::client_port> channel_;
   std::map<std::string, std::unique_ptr<exec_process>> processes_;
   std::map<std::string, handle> handles_;
   std::map<std::uint64_t, std::unique_ptr<reactor::program_exchange>> exchanges_;
@@ -327,7 +328,7 @@ void exec_server_host::session::look_at_watches() {
 /// One connection.
 class exec_server_host::client : public std::enable_shared_from_this<client> {
 public:
-  client(exec_server_host& host, reactor::channel_ptr channel)
+  client(exec_server_host& host, std::shared_ptr<actors::client_port> channel)
       : host_{host}, channel_{std::move(channel)} {}
 
   void take(std::string_view text);
@@ -347,7 +348,7 @@ private:
   }
 
   exec_server_host& host_;
-  reactor::channel_ptr channel_;
+  std::shared_ptr<actors::client_port> channel_;
   std::shared_ptr<session> session_;
   bool ready_ = false;
 };
@@ -407,27 +408,29 @@ void exec_server_host::client::initialize_session(const incoming& request) {
 exec_server_host::exec_server_host(exec_server_terms terms)
     : terms_{std::move(terms)}, workers_{*terms_.host.loop, 2} {}
 
-exec_server_host::~exec_server_host() {
-  for (const auto& [channel, one] : clients_)
-    one->closed();
-}
+exec_server_host::~exec_server_host() = default;
 
-void exec_server_host::serve(const reactor::channel_ptr& channel) {
-  const auto one = std::make_shared<client>(*this, channel);
-  clients_[channel.get()] = one;
-  const std::weak_ptr<client> weak = one;
-  channel->set_events({[weak](std::string_view text) {
-                         if (const auto self = weak.lock()) self->take(text);
-                       },
-                       [weak] {
-                         if (const auto self = weak.lock()) self->drained();
-                       },
-                       [this, weak, raw = channel.get()] {
-                         const auto self = weak.lock();
-                         if (!self) return;
-                         self->closed();
-                         clients_.erase(raw);
-                       }});
+class exec_server_host::link : public actors::client_link {
+public:
+  explicit link(std::shared_ptr<client> one) : client_{std::move(one)} {}
+  ~link() override { lost(); }
+  void received(std::string_view text) override {
+    if (const auto one = client_) one->take(text);
+  }
+  void drained() override {
+    if (client_) client_->drained();
+  }
+  void lost() override {
+    if (const auto one = std::exchange(client_, nullptr)) one->closed();
+  }
+
+private:
+  std::shared_ptr<client> client_;
+};
+
+std::unique_ptr<actors::client_link>
+exec_server_host::connected(std::shared_ptr<actors::client_port> port) {
+  return std::make_unique<link>(std::make_shared<client>(*this, std::move(port)));
 }
 
 std::shared_ptr<exec_server_host::session> exec_server_host::resume(const std::string& id) {

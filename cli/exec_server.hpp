@@ -1,7 +1,7 @@
 #pragma once
 
+#include "actors/endpoint/client_port.hpp"
 #include "cli/exec_server_process.hpp"
-#include "reactor/message_channel.hpp"
 #include "reactor/program_exchange.hpp"
 #include "reactor/worker_pool.hpp"
 
@@ -27,13 +27,13 @@ public:
   exec_server_host(const exec_server_host&) = delete;
   exec_server_host& operator=(const exec_server_host&) = delete;
 
-  /// Serves one more client until its channel closes.
-  void serve(const reactor::channel_ptr& client);
-  [[nodiscard]] std::size_t clients() const noexcept { return clients_.size(); }
+  /// A client has connected. The link holds the port.
+  std::unique_ptr<actors::client_link> connected(std::shared_ptr<actors::client_port> port);
 
 private:
   class session;
   class client;
+  class link;
 
   std::shared_ptr<session> resume(const std::string& id);
   void detach(const std::shared_ptr<session>& gone);
@@ -41,7 +41,6 @@ private:
   exec_server_terms terms_;
   reactor::worker_pool workers_;
   std::map<std::string, std::shared_ptr<session>> sessions_;
-  std::map<reactor::message_channel*, std::shared_ptr<client>> clients_;
 };
 
 } // namespace gatehouse::cli

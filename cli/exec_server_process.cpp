@@ -35,7 +35,7 @@ policy::environment_policy rules_of(const env_policy& wire) {
 
 reactor::delta_limits limits_for(const process_start& what) {
   reactor::delta_limits limits;
-  limits.flush_at_newline = what.tty;
+  limits.terminal = what.tty;
   return limits;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/exec_server_command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
+#include "cli/serve_command.hpp"
 
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   const std::string_view name{given.empty() ? "" : given.front()};
   if (name == "run") return run_command(given.subspan(1));
   if (name == "exec-server") return exec_server_command(given.subspan(1));
+  if (name == "serve") return serve_command(given.subspan(1));
   return wrong_usage(name.empty() ? std::string{"a command is missing"}
                                   : "`" + std::string{name} + "` is not part of this version",
                      "gatehouse run -- make test");
