@@ -1,5 +1,7 @@
 #include "policy/environment_policy.hpp"
 
+#include "policy/secret_variables.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -65,7 +67,9 @@ environment select_environment(const environment_policy& rules, const environmen
   for (const auto& [name, value] : own) {
     if (rules.inherit == inherit_environment::none) break;
     if (rules.inherit == inherit_environment::core && !matches_any(core_names, name)) continue;
-    if (!rules.ignore_default_excludes && matches_any(secret_patterns, name)) continue;
+    if (!rules.ignore_default_excludes &&
+        (matches_any(secret_patterns, name) || holds_secret(name + "=" + value)))
+      continue;
     if (!matches_any(rules.exclude, name)) out[name] = value;
   }
   for (const auto& [name, value] : rules.set)
