@@ -17,6 +17,7 @@ enum class sandbox_event_kind : std::uint8_t {
   signalled,       ///< a signal ended the command: `signal`
   exec_failed,     ///< nothing ran: the program could not be executed, `error_number`
   boundary_failed, ///< nothing ran: `message` and `remedy`
+  warning,         ///< before the start, about the boundary: `message`
   killed,          ///< the supervisor ended the command, because a guard was got around: `message`
 };
 /// "started", "blocked", … as in the JSON.
@@ -31,7 +32,7 @@ struct sandbox_event {
   std::string call;    ///< blocked: the system call, "mkdirat", "socket"
   std::string family;  ///< blocked, network: "AF_INET", …
   std::string entry;   ///< blocked: which protection, "protected name `.git`"
-  std::string message; ///< boundary_failed, exec_failed, killed
+  std::string message; ///< boundary_failed, exec_failed, killed, warning
   std::string remedy;  ///< what to do next; may be empty
   std::optional<int> exit_code;
   std::optional<int> signal;

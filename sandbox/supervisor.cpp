@@ -258,7 +258,7 @@ bool supervisor::serve() {
     return false;
   }
   auto decided = state_->decide(request);
-  deliver(state_->listener.get(), request.id, std::move(decided));
+  deliver(state_->listener.get(), static_cast<pid_t>(request.pid), request.id, std::move(decided));
   return true;
 }
 

@@ -174,6 +174,48 @@ class Boundary(unittest.TestCase):
             child.terminate()
             self.assertEqual((child.communicate(timeout=20)[0], child.returncode), ("got-term\n", 5))
 
+    def test_signalling_process_1_from_inside_neither_ends_nor_falsifies_the_command(self):
+        for name in ("TERM", "INT", "HUP", "KILL", "USR1", "QUIT"):
+            status, out, _, events = self.run_it(f"kill -{name} 1; echo after; exit 7")
+            self.assertEqual((status, out, events[-1]), (7, "after\n", {"event": "exited", "exit_code": 7}), name)
+        queue = "import ctypes, os; os.kill(1, 15); i = (ctypes.c_int * 32)(15, 0, -1); " \
+                "print(ctypes.CDLL(None).syscall(129, 1, 15, ctypes.byref(i)))"  # rt_sigqueueinfo that claims sender 0
+        self.assertEqual(self.run_it(["/usr/bin/env", "python3", "-c", queue + "; raise SystemExit(9)"])[0], 9)
+
+    def test_opening_a_named_pipe_with_o_creat_is_interrupted_by_a_handled_signal(self):
+        script = """
+import os, signal, threading, time
+class Late(Exception): pass
+def late(*_): raise Late
+signal.signal(signal.SIGALRM, late)
+os.mkfifo('p')
+for flags in (os.O_WRONLY, os.O_RDONLY):
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try: os.open('p', flags | os.O_CREAT, 0o600); print('opened')
+    except Late: print('interrupted')
+threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+try: os.open('p', os.O_WRONLY | os.O_CREAT, 0o600); print('opened')
+except Late: print('interrupted')
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.siginterrupt(signal.SIGALRM, False)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+threading.Timer(0.4, lambda: print(open('p').read())).start()
+with open('p', 'w') as f: f.write('through')
+"""
+        status, out, err, _ = self.run_it(["/usr/bin/env", "-C", self.ws, "python3", "-c", script])
+        self.assertEqual((status, out.split()), (0, ["interrupted"] * 3 + ["through"]), err)
+
+    def test_warnings_about_the_boundary_do_not_mix_with_the_commands_words(self):
+        profile = managed([special("root", "read"), special("project_roots", "write"),
+                           {"path": {"type": "path", "path": self.out + "/missing"}, "access": "write"}])
+        status, out, err, events = self.run_it("echo out; echo err >&2", profile)
+        self.assertEqual((status, out, err), (0, "out\n", "err\n"))
+        self.assertEqual(events[0]["event"], "warning")
+        self.assertIn(self.out + "/missing", events[0]["message"])
+        done = subprocess.run(self.argv(["true"], profile), capture_output=True, text=True, check=False)
+        self.assertRegex(done.stderr, "^gatehouse-sandbox: warning: .*/missing.*\n$")
+
     # --- §77 what reaches the command
 
     def test_inherited_descriptors_do_not_reach_the_command(self):
