@@ -17,7 +17,7 @@ enum class sandbox_event_kind : std::uint8_t {
   signalled,       ///< a signal ended the command: `signal`
   exec_failed,     ///< nothing ran: the program could not be executed, `error_number`
   boundary_failed, ///< nothing ran: `message` and `remedy`
-  warning,         ///< before the start, about the boundary: `message`
+  warning,         ///< people should know, about the boundary or what came to be: `message`
   killed,          ///< the supervisor ended the command, because a guard was got around: `message`
 };
 /// "started", "blocked", … as in the JSON.
