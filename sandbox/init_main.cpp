@@ -6,6 +6,7 @@
 //
 // No C library, no allocation, no relocation: see sandbox/kernel_call.hpp. Nothing in the view is
 // needed for it to start.
+#include "sandbox/bridge_sockets.hpp"
 #include "sandbox/init_protocol.hpp"
 #include "sandbox/kernel_call.hpp"
 #include "sandbox/landlock.hpp"
@@ -219,6 +220,35 @@ void confine(const spec& s) {
   kernel_call(SYS_close, listener);
 }
 
+int early_signal = 0; ///< for the command, from before it was started
+
+/// Gives a listening socket away and waits until somebody has it.
+void hand_over(long listener, std::uint16_t port) {
+  send_message({init::bridge, port, 0}, static_cast<int>(listener));
+  kernel_call(SYS_close, listener);
+  for (;;) {
+    init::message m{};
+    const long size = kernel_call(SYS_recvfrom, control, &m, sizeof m, 0, 0, 0);
+    if (size == -EINTR) continue;
+    if (size != sizeof m) end(121);
+    if (m.kind == init::bridge_taken) return;
+    if (m.kind == init::forward_signal) early_signal = m.value;
+  }
+}
+
+/// The way out of a proxy_only namespace: sockets that listen inside and are served outside.
+void make_bridges(const spec& s) {
+  if (s.head->bridge == 0) return;
+  hand_over(require(stage::bridge, listen_on_loopback(init::proxy_port, false)), init::proxy_port);
+  if (s.head->forwarded_count > init::most_forwarded_ports) refuse(stage::spec, -EPROTO);
+  for (std::uint32_t i = 0; i < s.head->forwarded_count; ++i) {
+    const std::uint16_t port = s.head->forwarded[i];
+    hand_over(require(stage::bridge, listen_on_loopback(port, false)), port);
+    // Clients try ::1 first where there is IPv6.
+    if (const long v6 = listen_on_loopback(port, true); !is_error(v6)) hand_over(v6, port);
+  }
+}
+
 using signal_set = std::uint64_t; // as the kernel has it
 
 constexpr signal_set bit(int number) {
@@ -422,6 +452,7 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
     kernel_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   else
     require(stage::process, kernel_call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+  make_bridges(s);
   if (s.has(init::confine)) confine(s);
 
   volatile long exec_answer = 0;
@@ -431,6 +462,7 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
     end(answer == -ENOENT || answer == -ENOTDIR ? 127 : 126);
   }
   send_message({init::started, static_cast<std::int32_t>(command), 0});
+  if (early_signal != 0) to_command(command, early_signal);
   serve(s, command, signals);
 }
 

@@ -60,6 +60,10 @@ std::string spec_bytes(const inner_request& request, int stderr_fd) {
   head.argument_count = static_cast<std::uint32_t>(request.command.size());
   head.environment_count = static_cast<std::uint32_t>(request.environment.size());
   head.write_path_count = static_cast<std::uint32_t>(request.write_paths.size());
+  head.bridge = request.network == network_mode::proxy_only && request.proxy_channel >= 0;
+  for (const auto port : request.forwarded_ports)
+    if (head.forwarded_count < init::most_forwarded_ports)
+      head.forwarded[head.forwarded_count++] = port;
   std::string bytes{reinterpret_cast<const char*>(&head), sizeof head};
   append(bytes, request.command);
   append(bytes, request.environment);
@@ -73,6 +77,7 @@ std::string stage_text(std::uint32_t stage) {
   case init::stage::no_new_privileges: return "no_new_privs cannot be set";
   case init::stage::filter: return "the supervised system call filter cannot be loaded";
   case init::stage::landlock: return "Landlock refuses the rules";
+  case init::stage::bridge: return "the way to the network proxy cannot be made";
   case init::stage::process: return "no process can be started inside the boundary";
   case init::stage::spec:
   case init::stage::none: break;
@@ -241,11 +246,33 @@ result<void> inner_stage::state::tell(const inner_request& request,
 
 namespace {
 
+/// Passes a listening socket on to whoever serves it.
+bool pass_on(int channel, int listener, std::int32_t port) {
+  const auto tag = static_cast<std::uint32_t>(port);
+  iovec data{const_cast<std::uint32_t*>(&tag), sizeof tag};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  header.msg_control = space;
+  header.msg_controllen = sizeof space;
+  cmsghdr* part = CMSG_FIRSTHDR(&header);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(part), &listener, sizeof listener);
+  ssize_t sent = -1;
+  do
+    sent = sendmsg(channel, &header, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == sizeof tag;
+}
+
 /// What the inner stage has said so far.
 class conversation {
 public:
-  conversation(int control, supervisor* watcher, event_report& report)
-      : control_{control}, watcher_{watcher}, report_{report} {}
+  conversation(int control, int proxy_channel, supervisor* watcher, event_report& report)
+      : control_{control}, proxy_channel_{proxy_channel}, watcher_{watcher}, report_{report} {}
 
   /// Reads what is there. False at the end of the conversation.
   bool read();
@@ -255,7 +282,10 @@ public:
   int conclude(int status, int complaints, const std::string& program);
 
 private:
+  void take_bridge(const msghdr& header, std::int32_t port);
+
   int control_;
+  int proxy_channel_;
   supervisor* watcher_;
   event_report& report_;
   std::optional<init::message> last_;
@@ -283,12 +313,32 @@ bool conversation::read() {
         watcher_->adopt(fd);
       else
         close(fd);
+    } else if (m.kind == init::bridge) {
+      take_bridge(header, m.value);
     } else if (m.kind == init::started) {
       report_.send({});
     } else {
       last_ = m;
     }
   }
+}
+
+/// Without the answer the inner stage starts nothing: it waits until it is ended.
+void conversation::take_bridge(const msghdr& header, std::int32_t port) {
+  const cmsghdr* part = CMSG_FIRSTHDR(&header);
+  if (!part || part->cmsg_type != SCM_RIGHTS) return;
+  file_descriptor listener;
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+  listener.reset(fd);
+  if (!pass_on(proxy_channel_, fd, port)) {
+    last_ = init::message{init::boundary_failed, errno,
+                          static_cast<std::uint32_t>(init::stage::bridge)};
+    shutdown(control_, SHUT_RDWR);
+    return;
+  }
+  const init::message taken{init::bridge_taken, 0, 0};
+  send(control_, &taken, sizeof taken, MSG_NOSIGNAL);
 }
 
 void conversation::forward_signals(int signals) {
@@ -371,7 +421,7 @@ int inner_stage::run(const inner_request& request, std::span<const std::string> 
     report.boundary_failed(told.error());
     return exit_no_boundary;
   }
-  conversation talk{s.control.get(), watcher, report};
+  conversation talk{s.control.get(), request.proxy_channel, watcher, report};
   bool talking = true, supervising = watcher != nullptr;
   for (;;) {
     pollfd watched[] = {{s.ended.get(), POLLIN, 0},

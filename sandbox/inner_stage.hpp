@@ -5,6 +5,7 @@
 #include "sandbox/event_report.hpp"
 #include "sandbox/supervisor.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +27,10 @@ struct inner_request {
   std::vector<std::string> command;
   std::vector<std::string> environment; ///< "NAME=value"
   std::vector<std::string> write_paths;
+  /// proxy_only: a unix socket that takes the listeners made inside, each with its port as 32 bits
+  /// in host order; -1: nobody listens and nothing gets out.
+  int proxy_channel = -1;
+  std::vector<std::uint16_t> forwarded_ports; ///< at most init::most_forwarded_ports
 };
 
 /// True when standard input is the controlling terminal of a session that this process leads, that

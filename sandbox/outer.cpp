@@ -106,7 +106,10 @@ struct confinement {
     request.network = network;
     request.own_terminal = leads_terminal_session();
     request.command = options.command;
-    request.environment = confined_environment(environment, network, backend);
+    const bool proxied = backend == sandbox_backend::linux_bubblewrap && options.proxy_fd >= 0;
+    request.environment =
+        confined_environment(environment, network, backend,
+                             proxied ? std::optional{options.local_binding} : std::nullopt);
     return request;
   }
 };
@@ -134,7 +137,7 @@ int run_on_host(const confinement& c) {
   auto stage = inner_stage::start(c.init_path, {}, {}, !request.own_terminal);
   if (!stage) return c.fail(stage.error());
   supervisor watcher{{c.network, request.own_terminal, plan->guards, plan->write_paths,
-                      plan->read_only_paths, true,
+                      plan->read_only_paths, true, false,
                       [&](const sandbox_event& event) { c.report.send(event); }}};
   return stage->run(request, {}, &watcher, c.report);
 }
@@ -179,6 +182,8 @@ int run_in_view(const confinement& c) {
 
   auto request = c.request_for(sandbox_backend::linux_bubblewrap);
   request.guard_creation = !plan->guards.empty();
+  request.proxy_channel = options.proxy_fd;
+  request.forwarded_ports = options.forwarded_ports;
   request.write_paths = plan->write_paths;
 
   bwrap_options view;
@@ -193,6 +198,7 @@ int run_in_view(const confinement& c) {
                       plan->write_paths,
                       {},
                       false,
+                      options.local_binding,
                       [&report](const sandbox_event& event) { report.send(event); }}};
   return stage->run(request, bwrap_argv(*plan, view), &watcher, report);
 }

@@ -70,8 +70,8 @@ name_call decode(const seccomp_data& data) {
 
 struct supervisor::state {
   explicit state(setting s)
-      : how{std::move(s)}, folders{how.guards}, sockets{how.network, !how.on_host, folders,
-                                                        how.report} {}
+      : how{std::move(s)}, folders{how.guards}, sockets{how.network, !how.on_host,
+                                                        how.local_binding, folders, how.report} {}
 
   setting how;
   file_descriptor listener;
