@@ -119,19 +119,25 @@ void follow_pointer_file(host_facts& facts, const std::string& root, const std::
 } // namespace
 
 std::vector<std::string> git_folders_of(const std::string& work_tree) {
-  const auto fact = look_at(work_tree + "/.git");
+  const auto root = look_at(work_tree).canonical;
+  const auto fact = look_at(root + "/.git");
   if (fact.kind == path_kind::directory) return {fact.canonical};
   const auto text = read_small_file(fact.canonical);
-  const auto git_folder = text ? pointer_target(work_tree, *text) : std::string{};
+  const auto git_folder = text ? pointer_target(root, *text) : std::string{};
   if (git_folder.empty() || look_at(git_folder).kind != path_kind::directory) return {};
-  std::vector<std::string> folders;
-  const auto common_text = read_small_file(git_folder + "/commondir");
-  if (common_text && !trimmed(*common_text).empty()) {
-    const auto common = look_at(from_folder(git_folder, trimmed(*common_text)));
-    if (common.kind == path_kind::directory) folders.push_back(common.canonical);
-  }
-  folders.push_back(git_folder);
-  return folders;
+  // The file came with the work tree, maybe from a stranger: what it names must know of it.
+  constexpr std::string_view modules = "/.git/modules/";
+  if (const auto at = git_folder.find(modules); at != std::string::npos)
+    return policy::is_at_or_below(root, git_folder.substr(0, at))
+               ? std::vector<std::string>{git_folder}
+               : std::vector<std::string>{};
+  const auto back = read_small_file(git_folder + "/gitdir");
+  const std::string all{policy::parent_of(git_folder)};
+  const std::string common{policy::parent_of(all)};
+  if (!back || look_at(from_folder(git_folder, trimmed(*back))).canonical != fact.canonical ||
+      policy::name_of(all) != "worktrees" || !is_git_folder(common))
+    return {};
+  return {common};
 }
 
 void find_git_parts(host_facts& facts, const std::string& root, const std::string& folder) {
@@ -215,7 +221,9 @@ private:
     ::closedir(stream);
     for (const auto& name : here)
       if (++found_ <= limits_.nested_names)
-        protect(facts_, at.root, at.folder + "/" + name, "protected name `" + name + "`", false);
+        // Files of other worktrees name these two places: the folders around them stay, too.
+        protect(facts_, at.root, at.folder + "/" + name, "protected name `" + name + "`",
+                name == "commondir" || name == "config.worktree");
     if (at.depth > 0 && has_git) {
       // The folder is kept in its place too: a doctored copy could take it otherwise.
       protect(facts_, at.root, at.folder + "/.git", "nested repository `" + at.folder + "`", true);

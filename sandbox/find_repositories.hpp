@@ -14,8 +14,9 @@ namespace gatehouse::sandbox {
 /// `root`: the writable root the facts hold for. Both canonical.
 void find_git_parts(host_facts& facts, const std::string& root, const std::string& folder);
 
-/// The git folder of a work tree: `.git`, or where its pointer file leads, with the common folder
-/// of a linked worktree first. Canonical, existing; empty when there is none.
+/// The git folder of a work tree, canonical: `.git`; where its pointer file leads; of a linked
+/// worktree the common folder, which holds its own. Empty when there is none, or when a pointer
+/// leads to a folder that does not know this work tree.
 std::vector<std::string> git_folders_of(const std::string& work_tree);
 
 /// Looks for repositories and for protected names in the folders below `roots`, breadth first,

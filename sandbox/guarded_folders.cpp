@@ -35,6 +35,11 @@ void guarded_folders::add_own(const place& at) {
     own_.emplace(st.st_dev, st.st_ino);
 }
 
+void guarded_folders::forget_own(const place& at) {
+  struct stat st {};
+  if (!own_.empty() && fstat(at.object.get(), &st) == 0) own_.erase({st.st_dev, st.st_ino});
+}
+
 const creation_guard* guarded_folders::find(const place& at, guarded_operation operation) const {
   struct stat st {};
   const bool own = fstat(at.folder.get(), &st) == 0 && is_own(st);

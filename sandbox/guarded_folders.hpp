@@ -27,6 +27,8 @@ public:
   /// The command has made the folder `at`. Only so many are remembered; in others the guards for
   /// nested names stay.
   void add_own(const place& at);
+  /// The folder `at` is being removed: its number may come again for somebody else's.
+  void forget_own(const place& at);
   /// A nested guard that would forbid `operation`, were the folder not the command's own; or null.
   [[nodiscard]] const creation_guard* find_waived(const place& at,
                                                   guarded_operation operation) const;

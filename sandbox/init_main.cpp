@@ -386,10 +386,9 @@ void to_command(long command, int number) {
 }
 
 /// A process of the sandbox that signals us does not mean the command. For one of an outer pid
-/// namespace, and for the kernel, the sender is 0; nobody can pretend it with a code that is not
-/// negative.
+/// namespace, and for the kernel, the sender is 0; nobody can pretend it with these codes.
 bool comes_from_outside(const signalfd_siginfo& info) {
-  return info.ssi_pid == 0 && info.ssi_code >= 0;
+  return info.ssi_pid == 0 && (info.ssi_code == SI_USER || info.ssi_code == SI_KERNEL);
 }
 
 [[noreturn]] void serve(const spec& s, long command, long signals) {

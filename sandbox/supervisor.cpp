@@ -221,7 +221,9 @@ answer supervisor::state::remove(const caller& who, const name_call& call,
   if (!who.still_waits()) return answer::failure(EINTR);
   if (const int no = guarded(call, at, guarded_operation::remove)) return answer::failure(no);
   if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
-  return remove_entry(at, static_cast<int>(call.flags));
+  auto removed = remove_entry(at, static_cast<int>(call.flags));
+  if (removed.error == 0) folders.forget_own(at);
+  return removed;
 }
 
 answer supervisor::state::decide(const seccomp_notif& request) {

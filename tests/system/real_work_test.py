@@ -70,8 +70,23 @@ class RealWork(BoundaryCase):
         self.assertEqual(self.works(script, "--preset", "git", cwd=tree), "")
         for attempt in (f"echo x > {main}/.git/hooks/pre-commit", f"echo x >> {main}/.git/config",
                         f"echo gitdir: /tmp > {tree}/.git", f"echo x > {main}/.git/worktrees/tree/commondir",
-                        f"echo x > {main}/.git/worktrees/tree/config.worktree", f"rm {tree}/.git", f"touch {main}/f"):
+                        f"echo x > {main}/.git/worktrees/tree/config.worktree", f"rm {tree}/.git", f"touch {main}/f",
+                        f"mv {main}/.git/worktrees/tree {main}/.git/worktrees/x",
+                        f"mv {main}/.git/worktrees {main}/.git/x", f"rm {main}/.git/worktrees/tree/commondir"):
             self.assertNotEqual(self.inside(attempt, "--preset", "git", cwd=tree).returncode, 0, attempt)
+
+    @needs("git")
+    def test_a_pointer_file_opens_no_folder_that_does_not_know_its_work_tree(self):
+        victim = self.out + "/victim"
+        self.host("git", "init", "-q", victim)
+        os.makedirs(self.ws + "/admin")
+        self.write("admin/gitdir", self.ws + "/.git\n")
+        self.write("admin/commondir", victim + "/.git\n")
+        self.write("admin/HEAD", "ref: refs/heads/main\n")
+        for named in (victim + "/.git", victim, self.ws + "/admin"):
+            self.write(".git", f"gitdir: {named}\n")
+            self.assertNotEqual(self.inside(f"touch {victim}/.git/f || touch {victim}/f", "--preset",
+                                            "git").returncode, 0, named)
 
     @needs("git")
     def test_the_preset_in_a_configured_profile_opens_no_pointer_file(self):
