@@ -126,8 +126,9 @@ void shell_attempt::start() {
       *terms_.loop, std::move(read_end),
       {[self](std::string_view line) { caf::anon_send(self, report_v, std::string{line}); },
        [self](const result<void>&) { caf::anon_send(self, report_v); }});
-  limit_.start(terms.timeout.value_or(terms_.default_timeout),
-               [self] { caf::anon_send(self, expire_v); });
+  record_.limit = terms.timeout.value_or(terms_.default_timeout);
+  record_.grace = terms_.end_grace;
+  limit_.start(record_.limit, [self] { caf::anon_send(self, expire_v); });
 }
 
 void shell_attempt::keep(reactor::output_stream stream, std::string_view bytes) {
@@ -147,6 +148,7 @@ void shell_attempt::take(const sandbox_event& event) {
     observed_.push_back(std::move(seen));
     break;
   }
+  case sandbox_event_kind::warning: record_.warnings.push_back(event.message); break;
   case sandbox_event_kind::exited:
   case sandbox_event_kind::signalled:
   case sandbox_event_kind::exec_failed:

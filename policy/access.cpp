@@ -56,10 +56,15 @@ std::optional<access_answer> find_denial(const file_system_policy& policy,
 }
 
 /// The name or path that takes write away from `path`, or empty.
-std::string find_protection(const std::vector<resolved_entry>& entries,
+std::string find_protection(const file_system_policy& policy,
+                            const std::vector<resolved_entry>& entries,
                             const access_context& context, std::string_view path) {
   for (const auto& entry : entries) {
     if (entry.access != access::write || !is_below(path, entry.path)) continue;
+    if (protects_nested_names(policy.entries[entry.index], entry.path))
+      if (const auto place = find_protected_name(context.protected_names, entry.path, path);
+          place && !opened_by_entry(entries, place->path, path))
+        return "protected name " + quoted(place->name);
     for (const auto& name : context.protected_names) {
       const auto place = absolute_below(entry.path, name);
       if (is_at_or_below(path, place) && !opened_by_entry(entries, place, path))
@@ -78,6 +83,8 @@ const std::vector<std::string>& default_protected_names() {
   static const std::vector<std::string> names{
       // repositories and the state of agents
       ".git", ".agents", ".codex", ".gatehouse", ".claude", ".gemini", ".cursor", ".mcp.json",
+      // what a git folder opened for commits still keeps for its worktrees
+      "commondir", "config.worktree",
       // credentials
       ".aws", ".ssh", ".gnupg", ".netrc", ".gitconfig",
       // files that editors and hook runners execute without a question
@@ -86,6 +93,33 @@ const std::vector<std::string>& default_protected_names() {
       ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile",
       ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc"};
   return names;
+}
+
+bool holds_installed_packages(std::string_view folder_name) noexcept {
+  return folder_name == "node_modules" || folder_name == "__pycache__";
+}
+
+bool protects_nested_names(const profile_entry& entry, std::string_view resolved_path) noexcept {
+  if (resolved_path == "/" || entry.access != access::write) return false;
+  const auto* special = std::get_if<special_path>(&entry.path);
+  return special ? special->kind == special_kind::project_roots
+                 : std::holds_alternative<literal_path>(entry.path);
+}
+
+std::optional<protected_place> find_protected_name(const std::vector<std::string>& names,
+                                                   std::string_view root, std::string_view path) {
+  if (!is_below(path, root)) return std::nullopt;
+  std::size_t at = root == "/" ? 1 : root.size() + 1; // where a component begins
+  while (at < path.size()) {
+    const auto rest = path.substr(at);
+    for (const auto& name : names)
+      if (rest.starts_with(name) && (rest.size() == name.size() || rest[name.size()] == '/'))
+        return protected_place{std::string{path.substr(0, at + name.size())}, name};
+    const auto end = std::min(rest.find('/'), rest.size());
+    if (holds_installed_packages(rest.substr(0, end))) return std::nullopt;
+    at += end + 1;
+  }
+  return std::nullopt;
 }
 
 const std::vector<std::string>& minimal_paths() {
@@ -198,7 +232,8 @@ access_answer evaluate_access(const permission_profile& profile, const access_co
   access_answer answer{winner->access, describe_entry(profile.file_system.entries[winner->index]),
                        false, winner->index};
   if (answer.granted == access::write)
-    if (auto protection = find_protection(entries, context, path); !protection.empty())
+    if (auto protection = find_protection(profile.file_system, entries, context, path);
+        !protection.empty())
       answer = {access::read, std::move(protection), true, {}};
   return answer;
 }

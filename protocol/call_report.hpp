@@ -45,6 +45,9 @@ struct attempt_record {
   std::optional<denial> denied;
   std::optional<error> failure;
   std::chrono::milliseconds duration{0};
+  std::chrono::milliseconds limit{0}; ///< time limit; 0: it did not come to one
+  std::chrono::milliseconds grace{0}; ///< between the request to end and the kill
+  std::vector<std::string> warnings;  ///< about the boundary, before the start
 };
 
 struct review_record {

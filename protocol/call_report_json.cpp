@@ -32,9 +32,11 @@ json::object error_json(const error& what) {
 json::object attempt_json(const attempt_record& attempt) {
   json::object out{{"sandbox", to_string(attempt.sandbox)},
                    {"network", to_string(attempt.network)}};
-  if (attempt.ending == attempt_ending::timed_out)
+  if (attempt.ending == attempt_ending::timed_out) {
     out["timed_out"] = true;
-  else if (attempt.ending == attempt_ending::cancelled)
+    out["limit_ms"] = attempt.limit.count();
+    out["grace_ms"] = attempt.grace.count();
+  } else if (attempt.ending == attempt_ending::cancelled)
     out["cancelled"] = true;
   else if (attempt.signal)
     out["signal"] = *attempt.signal;
@@ -42,6 +44,12 @@ json::object attempt_json(const attempt_record& attempt) {
     out["exit_code"] = *attempt.exit_code;
   if (attempt.denied) out["denied"] = denial_json(*attempt.denied);
   if (attempt.failure) out["failure"] = error_json(*attempt.failure);
+  if (!attempt.warnings.empty()) {
+    json::array warnings;
+    for (const auto& one : attempt.warnings)
+      warnings.emplace_back(text(one));
+    out["warnings"] = std::move(warnings);
+  }
   out["duration_ms"] = attempt.duration.count();
   return out;
 }

@@ -179,12 +179,13 @@ private:
       return {{literal_path{what.path}, access::read, false}};
     if (const auto git = git_folder_of(what.path); !git.empty() && what.path != git) {
       // All that git writes, but not what it executes.
-      std::vector<profile_entry> entries;
-      for (const auto* part :
-           {"/commondir", "/config", "/config.worktree", "/hooks", "/info", "/modules"})
-        if (!policy::is_at_or_below(what.path, git + part))
-          entries.push_back({literal_path{git + part}, access::read, false});
-      entries.push_back({literal_path{git}, access::write, false});
+      auto entries = git_preset_entries_at(git);
+      std::rotate(entries.begin(), entries.begin() + 1, entries.end());
+      std::erase_if(entries, [&](profile_entry& entry) {
+        entry.skip_missing = false;
+        return entry.access == access::read &&
+               policy::is_at_or_below(what.path, std::get<literal_path>(entry.path).path);
+      });
       return entries;
     }
     std::string path = what.path;
