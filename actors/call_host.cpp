@@ -1,5 +1,6 @@
 #include "actors/call_host.hpp"
 
+#include "actors/network_service.hpp"
 #include "actors/review_desk.hpp"
 #include "actors/reviewers.hpp"
 #include "reactor/actor_scheduler.hpp"
@@ -54,6 +55,7 @@ private:
 
 struct call_host::state {
   review_desk_terms desk_terms();
+  void add_network();
 
   reactor::event_loop loop;
   reactor::worker_pool workers{loop, 2};
@@ -82,15 +84,35 @@ review_desk_terms call_host::state::desk_terms() {
   return desk;
 }
 
+void call_host::state::add_network() {
+  network_service_terms network;
+  network.loop = &loop;
+  network.policy = std::make_shared<const policy::domain_policy>(*terms.network);
+  network.reviewer = partners.reviewer;
+  if (terms.keep_host)
+    network.keep_rule = [this](const host_key& key, bool allow) {
+      (void)workers.submit([keep = terms.keep_host, key, allow] { keep(key, allow); }, [] {});
+    };
+  const auto service = system->spawn<network_service>(std::move(network));
+  partners.network = service;
+  terms.shell.attach_network = [service, view = view_of(*terms.network)](
+                                   const std::string& registration, network_link link) {
+    caf::anon_send(service, attach_v, registration,
+                   std::make_shared<network_link>(std::move(link)));
+    return view;
+  };
+}
+
 call_host::call_host(host_terms terms) : state_{std::make_unique<state>()} {
   auto& s = *state_;
   s.terms = std::move(terms);
   s.terms.shell.loop = &s.loop;
   reactor::run_actors_on(s.loop, s.config);
   s.system.emplace(s.config);
-  s.partners.runtime = s.system->spawn<shell_runtime>(s.terms.shell);
   s.terms.hooks.loop = &s.loop;
   s.partners.reviewer = s.system->spawn<review_desk>(s.desk_terms());
+  if (s.terms.network) s.add_network();
+  s.partners.runtime = s.system->spawn<shell_runtime>(s.terms.shell);
   if (s.terms.add_rule)
     s.partners.amendments = s.system->spawn<rule_keeper>(s.terms.add_rule, &s.workers);
 }
@@ -103,6 +125,8 @@ call_host::~call_host() {
   s.person = nullptr;
   caf::anon_send_exit(s.partners.runtime, why);
   if (s.partners.amendments) caf::anon_send_exit(s.partners.amendments, why);
+  if (s.partners.network) caf::anon_send_exit(s.partners.network, why);
+  s.terms.shell.attach_network = nullptr;
   s.partners = {};
   (void)reactor::run_until_actors_done(s.loop, *s.system, 10s);
   s.system.reset();

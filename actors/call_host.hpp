@@ -5,6 +5,7 @@
 #include "actors/hooked_call.hpp"
 #include "actors/shell_runtime.hpp"
 #include "actors/tool_call.hpp"
+#include "policy/domain_policy.hpp"
 #include "reactor/event_loop.hpp"
 #include "reactor/worker_pool.hpp"
 
@@ -36,6 +37,10 @@ struct host_terms {
   std::string boundary;     ///< for it: what the sandbox keeps from commands
   /// Keeps an approved rule (§42); may block. Unset: rules are not kept.
   std::function<void(const std::vector<std::string>&)> add_rule;
+  /// The managed network (§66). Unset: calls that need one do not run.
+  std::optional<policy::domain_policy> network;
+  /// Keeps a decision about a host for good (§113); may block. Unset: it is not kept.
+  std::function<void(const host_key&, bool allow)> keep_host;
 };
 
 /// Event loop, actors and workers of one program that runs tool calls. One thread uses it.

@@ -58,9 +58,10 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);
   std::vector<std::string> keys;
-  if (terms_.session_scope && asked.attempt == 1 && !asked.strict)
+  // What was answered about a host is remembered by who asks about hosts (§111).
+  if (terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
     keys = approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
-  asked.session_offered = !keys.empty();
+  if (!asked.network) asked.session_offered = !keys.empty();
   terms.settled = terms_.memory->approvals.covers(keys);
 
   auto open = std::make_shared<open_question>(review_route{std::move(asked), std::move(terms)},
@@ -94,8 +95,9 @@ void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   question.payload.event = hook_event::permission_request;
   question.payload.cwd = asked.what.cwd;
   question.payload.tool_name = tool_name(tool);
-  question.payload.tool_input =
-      hook_command_input{hook_command_text(asked.what), asked.what.justification};
+  question.payload.tool_input = hook_command_input{
+      hook_command_text(asked.what),
+      asked.network ? "network-access " + to_string(*asked.network) : asked.what.justification};
   question.handlers = terms_.hooks.matching(hook_event::permission_request, tool);
   question.retry = asked.attempt > 1;
   question.env = terms_.hook_env;

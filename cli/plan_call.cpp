@@ -28,6 +28,8 @@ result<planned_call> plan_call(const start_point& start, call_wish wish) {
   plan.approval = settings.approval.value;
   plan.strict_review = settings.strict_auto_review.value;
   plan.profile = std::move(chosen->profile);
+  plan.managed_network = chosen->network.has_value();
+  made.network = std::move(chosen->network);
   plan.policy_cwd = start.cwd;
   plan.workspace_roots = made.context.project_roots;
   const auto backend = chosen_backend(settings);

@@ -26,7 +26,8 @@ struct call_wish {
 /// A call under the configuration of `start`, ready to be judged.
 struct planned_call {
   actors::call_plan plan;
-  policy::access_context context; ///< what the profile's symbolic paths mean
+  std::optional<policy::domain_policy> network; ///< set: the network, where it is on, is managed
+  policy::access_context context;               ///< what the profile's symbolic paths mean
   /// What the tool handler refuses before any rule is asked (§5, §14).
   std::optional<exec_requirement> handler_refusal;
 };

@@ -156,6 +156,17 @@ actors::host_terms terms_for(const start_point& start, const planned_call& plann
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
   terms.shell.default_timeout = settings.default_timeout.value;
+  if (planned.network) {
+    terms.network = planned.network;
+    for (auto& rule : policy::domain_rules_of(rules.rules->network_rules()))
+      terms.network->rules.push_back(std::move(rule));
+    terms.keep_host = [home = start.where.gatehouse_home](const host_key& key, bool allow) {
+      const auto line = config::network_rule_line(key, allow);
+      const auto kept =
+          line ? config::append_rule(home, *line) : result<config::amendment_outcome>{line.error()};
+      if (!kept) complain(kept.error());
+    };
+  }
   terms.ask = terminal_asker();
   if (!settings.auto_review_command.value.empty()) {
     terms.guardian.emplace();
@@ -229,7 +240,7 @@ int run_command(arguments given) {
   call.plan.review_nonce = random_id();
   bool stop = false;
   bool lost_output = false;
-  auto terms = terms_for(*start, {call.plan, planned->context, {}}, *rules);
+  auto terms = terms_for(*start, {call.plan, planned->network, planned->context, {}}, *rules);
   terms.hooks = *std::move(hooks);
   terms.approval = call.plan.approval;
   terms.boundary = "permission profile " + encode_profile(call.plan.profile);
