@@ -214,6 +214,8 @@ void call_flow::on(flow::network_finished& event) {
     last.ending = attempt_ending::denied;
     last.denied = std::move(event.seen.denied);
   }
+  if (ended_for_it && last.denied && !stopped_by_network_)
+    return end(call_ending::refused, denial_message(*last.denied));
   classify();
 }
 

@@ -51,7 +51,8 @@ void network_desk::note(open_call& of, const blocked_connection& what, bool may_
   of.seen.denied = denial_of(what);
 }
 
-void network_desk::refuse(open_call& of, std::uint64_t wish, blocked_connection what, bool may_ask) {
+void network_desk::refuse(open_call& of, std::uint64_t wish, blocked_connection what,
+                          bool may_ask) {
   note(of, what, may_ask, false);
   const auto reason = what.reason;
   out_.push_back(desk::answer_wish{wish, false, {}, reason, std::move(what)});
@@ -62,37 +63,37 @@ desk::effects network_desk::want(const std::string& registration, std::uint64_t 
   out_.clear();
   const auto found = calls_.find(registration);
   if (found == calls_.end() || found->second.closing) {
-    blocked_connection stray;
-    stray.target = {{}, what.host, what.protocol, what.port};
+    auto stray =
+        blocked_of(found == calls_.end() ? network_terms{} : found->second.terms, what, {});
     stray.reason = network_refusal::unattributed;
     out_.push_back(desk::answer_wish{wish, false, {}, stray.reason, stray});
     return std::exchange(out_, {});
   }
-  auto& call = found->second;
-  const auto decision = policy::judge_host(*call.terms.policy, what);
-  auto refused = blocked_of(call.terms, what, decision.host);
+  auto& wanting = found->second;
+  const auto decision = policy::judge_host(*wanting.terms.policy, what);
+  auto refused = blocked_of(wanting.terms, what, decision.host);
   refused.reason = decision.reason;
   refused.rule = decision.rule;
   refused.detail = decision.detail;
   const host_key& key = refused.target;
   if (decision.verdict == policy::host_verdict::deny) {
-    refuse(call, wish, std::move(refused), false);
-  } else if (denied_.contains(key) || call.seen.ended_the_process) {
+    refuse(wanting, wish, std::move(refused), false);
+  } else if (denied_.contains(key) || wanting.seen.ended_the_process) {
     refused.reason = network_refusal::denied_by_user;
-    refuse(call, wish, std::move(refused), false);
+    refuse(wanting, wish, std::move(refused), false);
   } else if (decision.verdict == policy::host_verdict::allow || allowed_.contains(key) ||
-             call.allowed.contains(key) ||
-             std::ranges::find(call.terms.approved_hosts, to_string(key)) !=
-                 call.terms.approved_hosts.end()) {
+             wanting.allowed.contains(key) ||
+             std::ranges::find(wanting.terms.approved_hosts, to_string(key)) !=
+                 wanting.terms.approved_hosts.end()) {
     out_.push_back(desk::answer_wish{wish, true, key.host, {}, {}});
-  } else if (!call.terms.nobody.empty()) {
-    refused.detail = "Nobody can be asked: " + call.terms.nobody;
-    refuse(call, wish, std::move(refused), false);
-  } else if (call.questions >= static_cast<int>(most_questions) && !questions_.contains(key)) {
+  } else if (!wanting.terms.nobody.empty()) {
+    refused.detail = "Nobody can be asked: " + wanting.terms.nobody;
+    refuse(wanting, wish, std::move(refused), false);
+  } else if (wanting.questions >= static_cast<int>(most_questions) && !questions_.contains(key)) {
     refused.detail = "Too many hosts are being asked about at once";
-    refuse(call, wish, std::move(refused), false);
+    refuse(wanting, wish, std::move(refused), false);
   } else {
-    ask(registration, call, wish, key, decision.rule);
+    ask(registration, wanting, wish, key, decision.rule);
   }
   return std::exchange(out_, {});
 }
@@ -164,34 +165,39 @@ desk::effects network_desk::answered(const review_answer& answer) {
     allowed_.insert(key);
     denied_.erase(key);
   }
+  // Where nobody could be asked nobody has refused anything: the host stays closed, and the
+  // command may get along without it.
+  const bool nobody =
+      !yes && answer.reviewer == reviewer_kind::none && answer.decision != review_decision::abort;
+  const auto refusal_for = [&](const network_terms& terms) {
+    auto what = blocked_of(terms, key);
+    what.reason = nobody ? network_refusal::not_listed : network_refusal::denied_by_user;
+    what.detail = nobody ? "Nobody could be asked: " + reason : reason;
+    return what;
+  };
   for (const auto& registration : open.registrations) {
     const auto at = calls_.find(registration);
     if (at == calls_.end()) continue;
-    auto& call = at->second;
-    --call.questions;
+    auto& asked = at->second;
+    --asked.questions;
     if (yes) {
-      call.allowed.insert(key);
+      asked.allowed.insert(key);
       continue;
     }
-    auto what = blocked_of(call.terms, key);
-    what.reason = network_refusal::denied_by_user;
-    what.detail = reason;
-    note(call, what, false, true);
-    call.seen.stop = call.seen.stop || answer.decision == review_decision::abort;
-    if (!call.closing && !std::exchange(call.seen.ended_the_process, true))
+    note(asked, refusal_for(asked.terms), false, !nobody);
+    asked.seen.stop = asked.seen.stop || answer.decision == review_decision::abort;
+    if (!nobody && !asked.closing && !std::exchange(asked.seen.ended_the_process, true))
       out_.push_back(desk::end_process{registration});
   }
   for (const auto& [wish, registration] : open.waiters) {
     wishes_.erase(wish);
-    const auto at = calls_.find(registration);
-    auto what = at == calls_.end() ? blocked_connection{} : blocked_of(at->second.terms, key);
-    what.target = key;
-    what.reason = network_refusal::denied_by_user;
-    what.detail = reason;
-    if (yes)
+    if (yes) {
       out_.push_back(desk::answer_wish{wish, true, key.host, {}, {}});
-    else
-      out_.push_back(desk::answer_wish{wish, false, {}, what.reason, what});
+    } else {
+      auto what = refusal_for(calls_.at(registration).terms);
+      const auto why = what.reason;
+      out_.push_back(desk::answer_wish{wish, false, {}, why, std::move(what)});
+    }
     stop_waiting(registration);
   }
   return std::exchange(out_, {});
@@ -237,16 +243,16 @@ desk::effects network_desk::grace_over(const std::string& registration) {
 }
 
 desk::effects network_desk::finish(const std::string& registration) {
-  auto& call = calls_.at(registration);
+  auto& over = calls_.at(registration);
   for (auto at = questions_.begin(); at != questions_.end();) {
     auto& [key, open] = *at;
     if (open.registrations.erase(registration) == 0) {
       ++at;
       continue;
     }
-    auto what = blocked_of(call.terms, key);
+    auto what = blocked_of(over.terms, key);
     what.reason = network_refusal::question_closed;
-    note(call, what, true, false);
+    note(over, what, true, false);
     for (auto waiter = open.waiters.begin(); waiter != open.waiters.end();) {
       if (waiter->second != registration) {
         ++waiter;
@@ -263,7 +269,7 @@ desk::effects network_desk::finish(const std::string& registration) {
       ++at;
     }
   }
-  out_.push_back(desk::closed{registration, std::move(call.seen)});
+  out_.push_back(desk::closed{registration, std::move(over.seen)});
   calls_.erase(registration);
   return std::exchange(out_, {});
 }

@@ -39,6 +39,11 @@ review_desk::behavior_type review_desk::make_behavior() {
   };
 }
 
+hook_tool review_desk::tool_of(const review_request& question) const {
+  if (question.network) return hook_tool::network_access;
+  return terms_.tool_of ? terms_.tool_of(question) : hook_tool::shell_command;
+}
+
 caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& question) {
   auto promise = make_response_promise<review_answer_ptr>();
   auto answer = promise;
@@ -49,7 +54,7 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
     return answer;
   }
   auto asked = *question;
-  const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
+  const auto tool = tool_of(asked);
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
   terms.guardian =
@@ -89,7 +94,7 @@ void review_desk::carry_out(const question_ptr& open, route::effects effects) {
 
 void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   const auto& asked = open->way.question();
-  const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
+  const auto tool = tool_of(asked);
   hook_question question;
   question.payload = terms_.hook_context;
   question.payload.event = hook_event::permission_request;
