@@ -1,10 +1,9 @@
 #include "cli/explainer.hpp"
 
 #include "actors/judge.hpp"
-#include "cli/plan_call.hpp"
+#include "cli/session_start.hpp"
 #include "config/settings_file.hpp"
 #include "config/user_shell.hpp"
-#include "protocol/shell_argv.hpp"
 
 #include <cstdlib>
 
@@ -22,20 +21,33 @@ std::string variable(const char* name) {
 
 } // namespace
 
-explainer::explainer(start_point start, config::rule_load_options options,
-                     std::shared_ptr<const policy::rule_set> rules)
-    : start_{std::move(start)}, options_{std::move(options)}, shell_{config::user_shell()},
-      path_{variable("PATH")}, warnings_{start_.loaded.warnings} {
-  configured_ = std::make_shared<const basis>(basis{start_.loaded.settings, std::move(rules)});
-}
+explainer::explainer(start_point start, config::rule_load_options options)
+    : start_{std::move(start)}, options_{std::move(options)}, live_{start_.where, start_.cwd,
+                                                                    start_.command_line, options_},
+      shell_{config::user_shell()}, path_{variable("PATH")} {}
 
 result<explainer> explainer::make(start_point start, config::rule_load_options options) {
-  auto rules = config::load_rules(start.where, start.loaded, options);
-  if (!rules) return rules.error();
-  explainer made{std::move(start), std::move(options), std::move(rules->rules)};
-  for (auto& warning : rules->warnings)
-    made.warnings_.push_back(std::move(warning));
+  explainer made{std::move(start), std::move(options)};
+  if (auto read = made.refresh(); !read) return read.error();
   return made;
+}
+
+result<void> explainer::refresh() {
+  auto now = live_.current();
+  if (!now) return now.error();
+  if (*now == in_force_) return {};
+  in_force_ = std::move(*now);
+  start_.loaded = in_force_->settings;
+  configured_ = std::make_shared<const basis>(basis{start_.loaded.settings, in_force_->rules});
+  read_before_.clear();
+  for (auto& warning : live_.take_warnings())
+    warnings_.push_back(std::move(warning));
+  return {};
+}
+
+void explainer::look_again() {
+  seen_.clear();
+  readable_ = refresh();
 }
 
 std::vector<std::string> explainer::take_warnings() {
@@ -109,6 +121,7 @@ policy::program_facts explainer::facts_for(std::span<const std::string> words,
 }
 
 result<explanation> explainer::explain(const explain_request& request) {
+  if (!readable_) return readable_.error();
   const auto found = basis_for(request);
   if (!found) return found.error();
   start_point at = start_;
@@ -125,26 +138,24 @@ result<explanation> explainer::explain(const explain_request& request) {
     at.given_profile = *object;
   }
 
-  call_wish wish;
-  if (const auto* text = std::get_if<std::string>(&request.command))
-    wish.argv = shell_argv(shell_, *text, request.login);
-  else
-    wish.argv = std::get<1>(request.command);
+  auto terms = session_terms_of(at, shell_);
+  if (!terms) return terms.error();
+  shell_request wish;
+  wish.command = request.command;
   wish.login = request.login;
   wish.sandbox_permissions = request.sandbox_permissions;
   wish.additional_permissions = request.additional_permissions;
   wish.prefix_rule = request.prefix_rule;
-  auto planned = plan_call(at, std::move(wish));
-  if (!planned) return planned.error();
-  const auto& plan = planned->plan;
+  const auto planned = actors::plan_call(*terms, wish);
+  const auto& plan = planned.plan;
 
   explanation answer;
   const sandbox::program_search search{at.cwd, at.where.user_home, path_,
-                                       sandbox::writable_roots_of(plan.profile, planned->context)};
+                                       sandbox::writable_roots_of(plan.profile, terms->context)};
   answer.evaluation =
       actors::judge(plan, *(*found)->rules,
                     [&](std::span<const std::string> words) { return facts_for(words, search); });
-  if (planned->handler_refusal) answer.evaluation.requirement = *planned->handler_refusal;
+  if (planned.handler_refusal) answer.evaluation.requirement = *planned.handler_refusal;
   answer.sandbox = actors::call_flow::first_boundary(plan, answer.evaluation.requirement);
   answer.argv = plan.what.argv;
   answer.approval = plan.approval;
