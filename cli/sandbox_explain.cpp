@@ -135,9 +135,9 @@ void add_filter(std::string& out, network_mode network, bool guards, bool on_hos
 
 result<std::string> explain_sandbox(const permission_profile& profile,
                                     const policy::access_context& context,
-                                    sandbox_backend backend) {
+                                    sandbox_backend backend, bool managed_network) {
   std::string out = "profile: " + encode_profile(profile) + "\n";
-  const auto network = sandbox::choose_network(profile, false);
+  const auto network = sandbox::choose_network(profile, managed_network);
   out += "network: " + std::string{to_string(network)} + "\n";
   if (profile.kind != profile_kind::managed) return out + "boundary: none of ours\n";
   const auto usable = sandbox::choose_backend(backend, sandbox::look_at_platform(),
