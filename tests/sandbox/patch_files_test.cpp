@@ -1,4 +1,5 @@
 #include "sandbox/patch_files.hpp"
+#include "sandbox/patch_places.hpp"
 
 #include "tests/support/json_lines.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -62,9 +63,15 @@ struct run_result {
 run_result apply_text(std::string_view text, const std::string& cwd) {
   const auto parsed = parse_patch(text);
   if (!parsed) return {1, {}, parsed.error().message};
-  const auto report = sandbox::apply_patch_files(*parsed, cwd);
+  sandbox::patch_terms terms;
+  terms.cwd = cwd;
+  patch_call call{std::string{text}, cwd, {}};
+  for (auto& place : sandbox::find_patch_places(*parsed, cwd))
+    call.changes.push_back(std::move(place.change));
+  terms.expected = call.changes;
+  const auto report = sandbox::apply_patch_files(*parsed, terms);
   if (report.failure) return {1, {}, report.failure->message};
-  return {0, sandbox::success_summary(report), {}};
+  return {0, success_summary(committed_changes(call, report.done)), {}};
 }
 
 mode_t mode_of(const std::string& path) {
