@@ -18,6 +18,7 @@ struct network_context {
 struct attempt_result {
   attempt_record record;
   captured_output output;
+  std::optional<patch_progress> patch_done; ///< how far a patch came, earlier attempts included
 };
 
 } // namespace gatehouse::actors

@@ -65,6 +65,7 @@ void call_flow::on(flow::requirement_known& event) {
   report_.evaluation = std::move(event.evaluation);
   const exec_requirement& requirement = report_.evaluation.requirement;
   report_.sandbox = first_boundary(plan_, requirement);
+  if (plan_.what.patch) report_.patch = patch_result{plan_.what.patch->changes, {}};
 
   if (requirement.kind == requirement_kind::forbidden)
     return end(call_ending::refused, policy_refusal_message(requirement));
@@ -169,6 +170,8 @@ void call_flow::start() {
   terms.cwd = plan_.what.cwd;
   terms.tty = plan_.what.tty;
   terms.environment_id = plan_.what.environment_id;
+  terms.patch = plan_.what.patch;
+  terms.patch_done = patch_done_;
   terms.timeout = plan_.what.timeout;
   terms.backend = boundary_->sandboxed ? plan_.backend : sandbox_backend::none;
   terms.sandbox_requested = boundary_->sandboxed;
@@ -188,6 +191,10 @@ void call_flow::on(flow::attempt_finished& event) {
   if (state_ != state::running || event.result.record.number != attempt_) return;
   report_.attempts.push_back(std::move(event.result.record));
   report_.output = std::move(event.result.output);
+  if (report_.patch && event.result.patch_done) {
+    patch_done_ = *event.result.patch_done;
+    report_.patch->committed = committed_changes(*plan_.what.patch, patch_done_);
+  }
   network_.reset();
   if (registration_.empty()) return classify();
   state_ = state::closing_network;
@@ -235,7 +242,7 @@ void call_flow::classify() {
   wanted.sandboxed = false;
   wanted.profile = danger_full_access_profile();
   wanted.network = network_mode::full;
-  offer_retry(retry_reason(*last.denied), unsandboxed_retry_allows(), std::move(wanted),
+  offer_retry(retry_reason(*last.denied), unsandboxed_retry_allows(plan_), std::move(wanted),
               {2, true, {}});
 }
 
@@ -270,7 +277,7 @@ void call_flow::end_after_last_attempt() {
   if (last.ending == attempt_ending::denied && last.denied)
     message = denial_message(*last.denied);
   else if (last.failure)
-    message = failure_message(*last.failure);
+    message = report_.patch ? patch_failure_message(*last.failure) : failure_message(*last.failure);
   end(call_ending::completed, std::move(message));
 }
 
@@ -279,6 +286,9 @@ void call_flow::end(call_ending ending, std::string message, std::optional<error
   question_.reset();
   report_.ending = ending;
   report_.message = failure ? failure_message(*failure) : std::move(message);
+  if (report_.patch && !report_.message.empty())
+    if (const auto note = partial_patch_note(*report_.patch); !note.empty())
+      report_.message += "\n" + note;
   report_.failure = std::move(failure);
   out_.push_back(flow::finish{std::move(report_)});
 }

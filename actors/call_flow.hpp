@@ -167,6 +167,7 @@ private:
   std::optional<approved> approval_;
   std::string registration_;
   std::optional<network_context> network_;
+  patch_progress patch_done_; ///< what a second attempt need not do again (§107)
   flow::effects out_;
 };
 

@@ -1,7 +1,9 @@
 #include "actors/call_host.hpp"
 
+#include "actors/patch_runtime.hpp"
 #include "actors/review_desk.hpp"
 #include "actors/reviewers.hpp"
+#include "policy/shell/patch_script.hpp"
 #include "reactor/actor_scheduler.hpp"
 
 #include <caf/actor_system.hpp>
@@ -89,6 +91,8 @@ call_host::call_host(host_terms terms) : state_{std::make_unique<state>()} {
   reactor::run_actors_on(s.loop, s.config);
   s.system.emplace(s.config);
   s.partners.runtime = s.system->spawn<shell_runtime>(s.terms.shell);
+  s.partners.patches =
+      s.system->spawn<patch_runtime>(patch_runtime_terms{s.terms.shell, s.terms.patch_program});
   s.terms.hooks.loop = &s.loop;
   s.partners.reviewer = s.system->spawn<review_desk>(s.desk_terms());
   if (s.terms.add_rule)
@@ -102,6 +106,7 @@ call_host::~call_host() {
   if (s.person) caf::anon_send_exit(s.person, why);
   s.person = nullptr;
   caf::anon_send_exit(s.partners.runtime, why);
+  caf::anon_send_exit(s.partners.patches, why);
   if (s.partners.amendments) caf::anon_send_exit(s.partners.amendments, why);
   s.partners = {};
   (void)reactor::run_until_actors_done(s.loop, *s.system, 10s);
@@ -118,10 +123,17 @@ call_report call_host::run(call_start start, const std::function<bool()>& stop) 
   const auto make = [&s]() -> tool_call_actor {
     return s.system->spawn<tool_call>(s.terms.judgement, s.partners, item_actor{});
   };
-  const tool_call_actor call = s.terms.hooks.rules.empty()
-                                   ? make()
-                                   : tool_call_actor{s.system->spawn<hooked_call>(
-                                         s.terms.hooks, hook_tool::shell_command, make)};
+  // A patch is heard of by the hooks of patches, and, where it came as a command, of commands.
+  const auto make_patch = [&s, make]() -> tool_call_actor {
+    return s.system->spawn<hooked_call>(s.terms.hooks, hook_tool::apply_patch, make);
+  };
+  tool_call_actor call;
+  if (s.terms.hooks.rules.empty())
+    call = make();
+  else if (!start.plan.what.argv.empty() && policy::is_patch_tool(start.plan.what.argv.front()))
+    call = make_patch();
+  else
+    call = s.system->spawn<hooked_call>(s.terms.hooks, hook_tool::shell_command, make_patch);
   s.system->spawn<waiting_caller>(call, std::make_shared<const call_start>(std::move(start)), slot);
   bool stopped = false;
   s.loop.run_until([&] {

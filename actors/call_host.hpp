@@ -24,7 +24,8 @@ using question_asker =
 
 struct host_terms {
   judgement_terms judgement;
-  shell_terms shell; ///< `loop` is set by the host
+  shell_terms shell;         ///< `loop` is set by the host
+  std::string patch_program; ///< absolute path of gatehouse-sandbox-patch
   /// Unset: nobody can be asked, and a question that comes this far is refused with the reason.
   question_asker ask;
   std::string nobody_reason;

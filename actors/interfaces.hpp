@@ -48,6 +48,11 @@ struct network_end {
   std::optional<network_context> refused;
 };
 
+/// Does a patch fit the files as they are? Unset: it does.
+struct patch_verdict {
+  std::optional<error> failure;
+};
+
 using call_start_ptr = std::shared_ptr<const call_start>;
 using call_item_ptr = std::shared_ptr<const call_item>;
 using judged_call_ptr = std::shared_ptr<const judged_call>;
@@ -56,6 +61,7 @@ using attempt_result_ptr = std::shared_ptr<const attempt_result>;
 using review_request_ptr = std::shared_ptr<const review_request>;
 using review_answer_ptr = std::shared_ptr<const review_answer>;
 using network_end_ptr = std::shared_ptr<const network_end>;
+using patch_verdict_ptr = std::shared_ptr<const patch_verdict>;
 using prefix_ptr = std::shared_ptr<const std::vector<std::string>>;
 
 using run_atom = caf::atom_constant<caf::atom("run")>;
@@ -70,6 +76,7 @@ using output_atom = caf::atom_constant<caf::atom("output")>;
 using report_atom = caf::atom_constant<caf::atom("report")>;
 using ended_atom = caf::atom_constant<caf::atom("ended")>;
 using expire_atom = caf::atom_constant<caf::atom("expire")>;
+using check_atom = caf::atom_constant<caf::atom("check")>;
 inline constexpr run_atom run_v{};
 inline constexpr cancel_atom cancel_v{};
 inline constexpr review_atom review_v{};
@@ -82,6 +89,7 @@ inline constexpr output_atom output_v{};
 inline constexpr report_atom report_v{};
 inline constexpr ended_atom ended_v{};
 inline constexpr expire_atom expire_v{};
+inline constexpr check_atom check_v{};
 
 /// Answers questions, one reply each; the reply carries the question's id and digest (§48).
 using reviewer_actor = caf::typed_actor<
@@ -96,6 +104,12 @@ using runtime_actor = caf::typed_actor<
     caf::replies_to<run_atom, attempt_ptr>::with<attempt_result_ptr>,
     // Ends the attempt of the call with this id; its reply still comes.
     caf::reacts_to<cancel_atom, std::string>>;
+
+/// The runtime of patches (§11, §46).
+using patch_runtime_actor = runtime_actor::extend<
+    // Does the patch of this call fit? Its files are read as the call's profile lets them be read,
+    // and nothing is written.
+    caf::replies_to<check_atom, judged_call_ptr>::with<patch_verdict_ptr>>;
 
 /// The managed network: one registration for each attempt (§108).
 using network_actor = caf::typed_actor<
@@ -133,6 +147,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_request_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_answer_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_end_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::prefix_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::patch_verdict_ptr)
 
 CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
 
@@ -146,5 +161,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_answer_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_end_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::prefix_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::patch_verdict_ptr))
 
 CAF_END_TYPE_ID_BLOCK(gatehouse)

@@ -13,8 +13,9 @@ namespace gatehouse::actors {
 struct orchestrator_partners {
   reviewer_actor reviewer;
   runtime_actor runtime;
-  network_actor network;      ///< unset: there is no managed network here
-  amendment_actor amendments; ///< unset: approved rules are not kept
+  patch_runtime_actor patches; ///< unset: a patch is refused
+  network_actor network;       ///< unset: there is no managed network here
+  amendment_actor amendments;  ///< unset: approved rules are not kept
 };
 
 /// Feeds one call_flow and carries out its effects; decides nothing itself. A partner that fails

@@ -1,8 +1,6 @@
 #include "actors/review_desk.hpp"
 
 #include "actors/hook_command.hpp"
-#include "protocol/shell_quote.hpp"
-
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
@@ -49,7 +47,7 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
     return answer;
   }
   auto asked = *question;
-  const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
+  const auto tool = tool_of(asked);
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
   terms.guardian =
@@ -59,7 +57,9 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   terms.overridden = terms_.memory->overrides.take(asked.digest);
   std::vector<std::string> keys;
   if (terms_.session_scope && asked.attempt == 1 && !asked.strict)
-    keys = approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
+    keys = asked.what.patch
+               ? patch_keys_of(asked, touched_paths(asked.what.patch->changes), terms_.policy())
+               : approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
   asked.session_offered = !keys.empty();
   terms.settled = terms_.memory->approvals.covers(keys);
 
@@ -71,6 +71,11 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   carry_out(open, open->way.begin());
   if (open->way.finished()) open_.erase(question->review_id);
   return answer;
+}
+
+hook_tool review_desk::tool_of(const review_request& asked) const {
+  if (asked.what.patch) return hook_tool::apply_patch;
+  return terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
 }
 
 void review_desk::feed(const std::string& id, route::event event) {
@@ -88,7 +93,7 @@ void review_desk::carry_out(const question_ptr& open, route::effects effects) {
 
 void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   const auto& asked = open->way.question();
-  const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
+  const auto tool = tool_of(asked);
   hook_question question;
   question.payload = terms_.hook_context;
   question.payload.event = hook_event::permission_request;
@@ -173,7 +178,7 @@ void review_desk::carry_out(const question_ptr&, route::warn_user& effect) {
 void review_desk::carry_out(const question_ptr& open, route::reply& effect) {
   open->limit.cancel();
   terms_.memory->approvals.remember(effect.answer.decision, open->keys,
-                                    shell_join(open->way.question().what.argv));
+                                    describe(open->way.question().what));
   open->promise.deliver(std::make_shared<const review_answer>(std::move(effect.answer)));
 }
 

@@ -17,12 +17,17 @@ public:
   const char* name() const override { return "gatehouse.tool-call"; }
 
 private:
+  void start();
+  void verify(judged_call call);
+  void orchestrate(judged_call call, const runtime_actor& runtime);
+  void announce();
   void end(call_report_ptr report);
 
   judgement_terms terms_;
   orchestrator_partners partners_;
   item_actor items_;
   call_start_ptr call_;
+  proposal what_; ///< as it was read: a patch, perhaps
   bool cancelled_ = false;
   orchestrator_actor orchestrator_;
   caf::typed_response_promise<call_report_ptr> caller_;

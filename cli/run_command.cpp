@@ -52,6 +52,20 @@ Exit status: the command's; 128+n after signal n; 124 time-out; 125 refused by p
 2 wrong usage or configuration.
 )";
 
+/// The value of --timeout-ms; the error is one of usage.
+result<std::optional<std::chrono::milliseconds>> read_timeout(const options& given) {
+  const auto limit = given.value("--timeout-ms");
+  if (!limit) return std::optional<std::chrono::milliseconds>{};
+  std::uint32_t ms = 0;
+  const auto end = limit->data() + limit->size();
+  const auto read = std::from_chars(limit->data(), end, ms);
+  if (read.ec != std::errc{} || read.ptr != end || ms == 0)
+    return error{errc::invalid_request,
+                 "--timeout-ms takes a whole number of milliseconds above 0, not '" + *limit + "'",
+                 {}};
+  return std::optional{std::chrono::milliseconds{ms}};
+}
+
 /// The call that the options ask for; the error is one of usage.
 result<call_wish> read_wish(const options& given) {
   const auto usage = [](std::string what) {
@@ -65,15 +79,6 @@ result<call_wish> read_wish(const options& given) {
   if (!text && given.rest().empty()) return usage("the command is missing");
   if (!text && wish.login) return usage("--login needs --shell");
   wish.argv = text ? shell_argv(config::user_shell(), *text, wish.login) : given.rest();
-  if (const auto limit = given.value("--timeout-ms")) {
-    std::uint32_t ms = 0;
-    const auto end = limit->data() + limit->size();
-    const auto read = std::from_chars(limit->data(), end, ms);
-    if (read.ec != std::errc{} || read.ptr != end || ms == 0)
-      return usage("--timeout-ms takes a whole number of milliseconds above 0, not '" + *limit +
-                   "'");
-    wish.timeout = std::chrono::milliseconds{ms};
-  }
   if (const auto word = given.value("--sandbox-permissions")) {
     const auto known = sandbox_permissions_from(*word);
     if (!known)
@@ -149,7 +154,9 @@ actors::host_terms terms_for(const start_point& start, const planned_call& plann
   const char* path = std::getenv("PATH");
   terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
                             sandbox::writable_roots_of(planned.plan.profile, planned.context)};
+  terms.judgement.context = planned.context;
   terms.shell.helper = beside_me("gatehouse-sandbox");
+  terms.patch_program = beside_me("gatehouse-sandbox-patch");
   terms.shell.environment = command_environment();
   terms.shell.context = planned.context;
   for (const auto& name : settings.protected_names)
@@ -197,16 +204,23 @@ int run_command(arguments given) {
   if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
   auto wish = read_wish(*read);
   if (!wish) return wrong_usage(wish.error().message, example);
-  const auto start = load_for(*read);
+  return run_call(*read, *std::move(wish), report_style::summary);
+}
+
+int run_call(const options& given, call_wish wish, report_style style) {
+  const auto limit = read_timeout(given);
+  if (!limit) return wrong_usage(limit.error().message, example);
+  wish.timeout = *limit;
+  const auto start = load_for(given);
   if (!start) {
     complain(start.error());
     return exit_wrong_usage;
   }
   config::rule_load_options rule_options;
-  rule_options.files = read->values("--rules");
+  rule_options.files = given.values("--rules");
   rule_options.cwd = start->cwd;
   auto rules = config::load_rules(start->where, start->loaded, rule_options);
-  auto planned = plan_call(*start, std::move(*wish));
+  auto planned = plan_call(*start, std::move(wish));
   auto hooks = hooks_of(*start);
   if (!rules || !planned || !hooks) {
     complain(!rules ? rules.error() : !planned ? planned.error() : hooks.error());
@@ -218,7 +232,7 @@ int run_command(arguments given) {
   }
   warn(start->loaded.warnings);
   warn(rules->warnings);
-  const bool json = read->has("--json");
+  const bool json = given.has("--json");
   if (planned->plan.profile.kind == profile_kind::disabled)
     warn({"full access: no boundary of ours is around this command; only for disposable machines"});
 
@@ -254,7 +268,8 @@ int run_command(arguments given) {
       lost_output =
           (!print(report.output.stdout_text) || !print_error(report.output.stderr_text)) &&
           errno != EPIPE;
-    print_error(run_summary(report));
+    print_error(style == report_style::summary ? run_summary(report)
+                                               : message_lines(report.message));
   }
   if (lost_output) {
     complain("the command's output cannot be written; what was not written is lost");

@@ -1,5 +1,7 @@
 #include "protocol/patch_call.hpp"
 
+#include "protocol/shell_quote.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -48,6 +50,21 @@ std::vector<file_change> committed_changes(const patch_call& call, const patch_p
     done.push_back(std::move(half));
   }
   return done;
+}
+
+std::string describe(std::span<const file_change> changes) {
+  constexpr std::size_t most_named = 100;
+  std::string text;
+  for (const auto& change : changes.first(std::min(changes.size(), most_named))) {
+    if (!text.empty()) text += ", ";
+    text += to_string(change.what);
+    text += " ";
+    if (change.what == change_kind::move) text += shell_quote(change.from) + " to ";
+    text += shell_quote(change.path);
+  }
+  if (changes.size() > most_named)
+    text += " and " + std::to_string(changes.size() - most_named) + " more files";
+  return text;
 }
 
 std::string success_summary(std::span<const file_change> changes) {

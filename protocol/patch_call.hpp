@@ -55,6 +55,10 @@ std::vector<std::string> touched_paths(std::span<const file_change> changes);
 /// its destination.
 std::vector<file_change> committed_changes(const patch_call& call, const patch_progress& progress);
 
+/// "add /a, move /b to /c": each file, quoted where a terminal needs it; beyond a hundred their
+/// number.
+std::string describe(std::span<const file_change> changes);
+
 /// "Success. Updated the following files:" and a line for each change, grouped A, M, D.
 std::string success_summary(std::span<const file_change> changes);
 

@@ -18,10 +18,6 @@ constexpr std::string_view right_form =
     "path/to/file\n    +first line\n    *** End Patch\n    EOF\nor as `cd FOLDER && apply_patch "
     "<<'EOF' …`, with nothing before, behind or around it";
 
-bool is_tool_name(std::string_view word) {
-  return std::find(tool_names.begin(), tool_names.end(), word) != tool_names.end();
-}
-
 bool mentions_tool(std::string_view text) {
   return std::any_of(tool_names.begin(), tool_names.end(), [&](std::string_view name) {
     return text.find(name) != std::string_view::npos;
@@ -211,6 +207,10 @@ constexpr std::string_view not_alone =
 
 } // namespace
 
+bool is_patch_tool(std::string_view program) noexcept {
+  return std::find(tool_names.begin(), tool_names.end(), program) != tool_names.end();
+}
+
 patch_reading read_patch_command(std::span<const std::string> argv) {
   patch_reading reading;
   if (argv.empty()) return reading;
@@ -224,7 +224,7 @@ patch_reading read_patch_command(std::span<const std::string> argv) {
     } else {
       return reading;
     }
-  } else if (is_tool_name(argv[0])) {
+  } else if (is_patch_tool(argv[0])) {
     if (argv.size() == 2)
       reading.patch = patch_words{argv[1], {}};
     else
@@ -238,7 +238,7 @@ patch_reading read_patch_command(std::span<const std::string> argv) {
   if (!reading.refusal.empty()) return reading;
   const auto analysis = analyze_command(argv);
   for (const auto& segment : analysis.segments)
-    if (is_tool_name(segment.argv.front())) {
+    if (is_patch_tool(segment.argv.front())) {
       reading.refusal = refusal_of(not_alone);
       break;
     }

@@ -20,6 +20,9 @@ struct patch_reading {
                        ///< patch: what is wrong and how it is written. Nothing may run.
 };
 
+/// True for the names under which agents know the tool.
+bool is_patch_tool(std::string_view program) noexcept;
+
 /// Reads `argv`. A patch is: `apply_patch TEXT` (also `applypatch`, `apply-patch`) as an argv, or a
 /// script of `bash|sh|zsh -c|-lc` that is nothing but `[NAME=value…] [cd FOLDER &&] apply_patch`
 /// with either one quoted word or a here-document. A here-document is taken literally, also where
