@@ -69,4 +69,18 @@ head_tail_buffer::text head_tail_buffer::render() const {
   return out;
 }
 
+head_tail_buffer::text head_tail_buffer::take() {
+  std::string& last = tail_.empty() ? head_ : tail_;
+  std::rotate(tail_.begin(), tail_.begin() + static_cast<std::ptrdiff_t>(tail_begin_), tail_.end());
+  tail_begin_ = 0;
+  const auto begun = incomplete_utf8_suffix(last);
+  const auto kept = last.substr(last.size() - begun);
+  last.resize(last.size() - begun);
+  total_bytes_ -= begun;
+  auto out = render();
+  *this = head_tail_buffer{head_capacity_ + tail_capacity_};
+  append(kept);
+  return out;
+}
+
 } // namespace gatehouse::reactor

@@ -24,6 +24,9 @@ public:
     std::uint64_t omitted_lines = 0; ///< line ends among them
   };
   [[nodiscard]] text render() const;
+  /// `render`, and begins anew with nothing: what a poll gets is what came since the last one. A
+  /// character that is not yet complete stays for the next.
+  text take();
 
 private:
   void append_to_tail(std::string_view bytes);

@@ -1,12 +1,12 @@
 #include "policy/rules/network_host.hpp"
 
+#include "protocol/ip_address.hpp"
+
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
 
-#include <arpa/inet.h>
 #include <idn2.h>
 
 namespace gatehouse::policy {
@@ -35,12 +35,11 @@ std::optional<std::uint16_t> read_port(std::string_view text) {
   return port;
 }
 
-std::optional<std::string> canonical_address(int family, std::string_view text) {
-  std::array<unsigned char, sizeof(in6_addr)> bytes{};
-  std::array<char, INET6_ADDRSTRLEN> shortest{};
-  if (inet_pton(family, std::string{text}.c_str(), bytes.data()) != 1) return std::nullopt;
-  inet_ntop(family, bytes.data(), shortest.data(), shortest.size());
-  return std::string{shortest.data()};
+std::optional<std::string> canonical_address(bool v6, std::string_view text) {
+  if ((text.find(':') != std::string_view::npos) != v6) return std::nullopt;
+  const auto address = parse_ip_address(text);
+  if (!address) return std::nullopt;
+  return to_string(*address);
 }
 
 /// The last label decides: a name whose last label is a number is an address to some resolvers.
@@ -110,13 +109,13 @@ std::optional<network_host> parse_network_host(std::string_view text, std::strin
     const auto rest = host.substr(close + 1);
     if (!rest.empty() && (rest.front() != ':' || !take_port(rest.substr(1))))
       return refuse("may have only ':' and a port from 1 to 65535 after ']'");
-    const auto address = canonical_address(AF_INET6, host.substr(1, close - 1));
+    const auto address = canonical_address(true, host.substr(1, close - 1));
     if (!address) return refuse("has no IPv6 address between its brackets");
     parsed.host = *address;
     return parsed;
   }
   if (std::ranges::count(host, ':') > 1) {
-    const auto address = canonical_address(AF_INET6, host);
+    const auto address = canonical_address(true, host);
     if (!address) return refuse("is neither a host with a port nor an IPv6 address");
     parsed.host = *address;
     return parsed;
@@ -134,7 +133,7 @@ std::optional<network_host> parse_network_host(std::string_view text, std::strin
   if (const auto wrong = wrong_labels(*name); !wrong.empty()) return refuse(std::string{wrong});
   parsed.host = std::move(*name);
   if (looks_numeric(parsed.host)) {
-    const auto address = canonical_address(AF_INET, parsed.host);
+    const auto address = canonical_address(false, parsed.host);
     if (!address) return refuse("ends in a number but is not a dotted IPv4 address");
     parsed.host = *address;
   }

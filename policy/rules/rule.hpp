@@ -1,6 +1,7 @@
 #pragma once
 
 #include "protocol/exec_policy.hpp"
+#include "protocol/network.hpp"
 
 #include <cstdint>
 #include <string>
@@ -42,8 +43,6 @@ struct host_gate {
   rule_layer layer = rule_layer::user;
   source_position where;
 };
-
-enum class network_protocol : std::uint8_t { http, https, socks5_tcp, socks5_udp };
 
 /// `network_rule(host, protocol, decision)` (§113, §D15).
 struct network_rule {

@@ -129,4 +129,40 @@ TEST_SUITE("reactor.output_capture") {
     CHECK(announced == 10'000);
     CHECK(capture.output().aggregated.size() == 12'000);
   }
+
+  TEST_CASE("§123 BR-166 what is taken is not given again, whatever a poll cuts") {
+    std::string text;
+    for (int i = 0; i < 200; ++i)
+      text += "a€\n";
+    for (const std::size_t chunk : {1U, 2U, 3U, 7U, 64U})
+      for (const std::size_t capacity : {8U, 64U, 10'000U}) {
+        head_tail_buffer buffer{capacity};
+        std::uint64_t omitted = 0, kept = 0;
+        std::string all;
+        for (std::string_view left = text; !left.empty();
+             left.remove_prefix(std::min(chunk, left.size()))) {
+          buffer.append(left.substr(0, chunk));
+          const auto piece = buffer.take();
+          omitted += piece.omitted_bytes;
+          if (piece.omitted_bytes == 0) kept += piece.value.size();
+          all += piece.value;
+          CHECK(buffer.total_bytes() < 4);
+        }
+        const auto last = buffer.take();
+        CHECK(last.value.empty());
+        CHECK(all.find("\xEF\xBF\xBD") == std::string::npos);
+        if (omitted == 0) CHECK(all == text);
+        if (capacity == 10'000U) CHECK(kept == text.size());
+      }
+  }
+
+  TEST_CASE("§123 a taken buffer counts what its own piece left out") {
+    head_tail_buffer buffer{8};
+    buffer.append("123456789012");
+    CHECK(buffer.take().omitted_bytes == 4);
+    buffer.append("abcd");
+    const auto second = buffer.take();
+    CHECK(second.value == "abcd");
+    CHECK(second.omitted_bytes == 0);
+  }
 }

@@ -1,0 +1,86 @@
+#include "reactor/delta_coalescer.hpp"
+
+#include "protocol/utf8.hpp"
+
+#include <algorithm>
+
+namespace gatehouse::reactor {
+
+void delta_coalescer::append(output_stream stream, std::string_view bytes, clock::time_point now) {
+  auto& c = channels_[static_cast<std::size_t>(stream)];
+  if (bytes.empty()) return;
+  if (!c.since) c.since = now;
+  c.bytes += bytes;
+  c.at_once |= limits_.flush_at_newline && bytes.find('\n') != std::string_view::npos;
+}
+
+bool delta_coalescer::is_due(const channel& c, clock::time_point now) const {
+  return c.since &&
+         (c.at_once || c.bytes.size() >= limits_.bytes || *c.since + limits_.wait <= now);
+}
+
+std::vector<output_delta> delta_coalescer::take(clock::time_point now) {
+  std::vector<output_delta> out;
+  const bool due[] = {is_due(channels_[0], now), is_due(channels_[1], now)};
+  if (!due[0] && !due[1]) return out;
+  // The stream that began earlier goes first, due or not: readers see the order of arrival.
+  const auto first = earlier();
+  if (channels_[first].since) emit(first, false, out);
+  if (due[1 - first]) emit(1 - first, false, out);
+  return out;
+}
+
+std::vector<output_delta> delta_coalescer::take_all() {
+  std::vector<output_delta> out;
+  const auto first = earlier();
+  emit(first, true, out);
+  emit(1 - first, true, out);
+  return out;
+}
+
+std::size_t delta_coalescer::earlier() const {
+  const auto &a = channels_[0].since, &b = channels_[1].since;
+  return b && (!a || *b < *a) ? 1 : 0;
+}
+
+void delta_coalescer::emit(std::size_t index, bool whole, std::vector<output_delta>& out) {
+  auto& c = channels_[index];
+  const std::string_view bytes = c.bytes;
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    auto piece = bytes.substr(done, limits_.bytes);
+    const bool last = done + piece.size() == bytes.size();
+    // A character that later bytes complete stays; one that nothing completes is given out.
+    if (!last || !whole) {
+      const auto begun = incomplete_utf8_suffix(piece);
+      if (begun == piece.size() && last) break;
+      if (begun < piece.size()) piece.remove_suffix(begun);
+    }
+    done += piece.size();
+    if (announced_ < limits_.deltas) {
+      ++announced_;
+      out.push_back({static_cast<output_stream>(index), std::string{piece}});
+    } else {
+      unannounced_ += piece.size();
+    }
+    if (last) break;
+  }
+  c.bytes.erase(0, done);
+  c.since.reset(); // a begun character waits for its rest however long that takes
+  c.at_once = false;
+  if (c.bytes.empty() && c.bytes.capacity() > limits_.bytes) std::string{}.swap(c.bytes);
+}
+
+std::optional<clock::time_point> delta_coalescer::due() const {
+  std::optional<clock::time_point> earliest;
+  for (const auto& c : channels_)
+    if (c.since)
+      earliest = std::min(earliest.value_or(clock::time_point::max()), *c.since + limits_.wait);
+  return earliest;
+}
+
+std::size_t delta_coalescer::waiting_bytes() const noexcept {
+  return channels_[0].bytes.size() + channels_[1].bytes.size();
+}
+
+} // namespace gatehouse::reactor

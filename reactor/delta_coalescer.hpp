@@ -1,0 +1,66 @@
+#pragma once
+
+#include "reactor/clock.hpp"
+#include "reactor/output_stream.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse::reactor {
+
+/// One piece of output as it is announced.
+struct output_delta {
+  output_stream stream = output_stream::standard_output;
+  std::string bytes; ///< whole characters wherever they are UTF-8
+
+  bool operator==(const output_delta&) const = default;
+};
+
+struct delta_limits {
+  std::size_t bytes = 8192;                                     ///< of one delta
+  std::chrono::microseconds wait{10'000};                       ///< from its first byte
+  bool flush_at_newline = false;                                ///< on a terminal
+  std::size_t deltas = std::numeric_limits<std::size_t>::max(); ///< of all; then only counted
+};
+
+/// Gathers output into deltas: a value that is told the time. A delta is due when it is full, when
+/// its first byte has waited long enough, on a terminal after a line end; streams keep the order in
+/// which their deltas began. No character is cut.
+class delta_coalescer {
+public:
+  explicit delta_coalescer(delta_limits limits) : limits_{limits} {}
+
+  void append(output_stream stream, std::string_view bytes, clock::time_point now);
+  /// What is due.
+  std::vector<output_delta> take(clock::time_point now);
+  /// All of it: the streams have ended.
+  std::vector<output_delta> take_all();
+  /// When `take` next has something by time alone.
+  [[nodiscard]] std::optional<clock::time_point> due() const;
+  [[nodiscard]] std::size_t waiting_bytes() const noexcept;
+  /// Bytes that were not announced because all deltas are spent.
+  [[nodiscard]] std::uint64_t unannounced_bytes() const noexcept { return unannounced_; }
+
+private:
+  struct channel {
+    std::string bytes;
+    std::optional<clock::time_point> since; ///< unset: empty, or only the beginning of a character
+    bool at_once = false;                   ///< holds a line end of a terminal
+  };
+
+  [[nodiscard]] bool is_due(const channel& c, clock::time_point now) const;
+  [[nodiscard]] std::size_t earlier() const;
+  void emit(std::size_t index, bool whole, std::vector<output_delta>& out);
+
+  delta_limits limits_;
+  std::array<channel, 2> channels_;
+  std::size_t announced_ = 0;
+  std::uint64_t unannounced_ = 0;
+};
+
+} // namespace gatehouse::reactor

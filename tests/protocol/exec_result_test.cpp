@@ -1,0 +1,64 @@
+#include "protocol/base64.hpp"
+#include "protocol/exec_result.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gatehouse;
+using namespace std::chrono_literals;
+
+TEST_SUITE("protocol.exec_result") {
+  TEST_CASE("§118 the block that the model reads") {
+    exec_result r;
+    r.chunk_id = "3ef0a1";
+    r.wall = 300'600us;
+    r.exit_code = 3;
+    r.output = "out\n";
+    r.total_bytes = 13;
+    CHECK(exec_result_text(r, 10'000) == "Chunk ID: 3ef0a1\nWall time: 0.3006 seconds\n"
+                                         "Process exited with code 3\nOriginal token count: 4\n"
+                                         "Output:\nout\n");
+    r.exit_code.reset();
+    r.session_id = 32149;
+    CHECK(exec_result_text(r, 10'000).find("\nProcess running with session ID 32149\n") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("BR-159 the end of long output is kept, and what is missing is counted in tokens") {
+    const std::string text =
+        std::string(50'000, 'a') + "\n" + std::string(50'000, 'b') + "\nFINAL ERROR\n";
+    const auto cut = truncate_to_tokens(text, 2560);
+    CHECK(cut.starts_with("Warning: truncated output (original token count: 25004)\n"
+                          "Total output lines: 3\n\naaaa"));
+    CHECK(cut.ends_with("bb\nFINAL ERROR\n"));
+    CHECK(cut.find("…22444 tokens truncated…") != std::string::npos);
+    const auto already = truncate_to_tokens(text, 2560, 77);
+    CHECK(already.find("... 77 bytes omitted ...\n\naaaa") != std::string::npos);
+  }
+
+  TEST_CASE("§96 a cut never tears a character, whatever the budget") {
+    std::string text;
+    for (int i = 0; i < 40; ++i)
+      text += "a€é😀";
+    for (std::uint64_t tokens = 0; tokens < 110; ++tokens) {
+      const auto cut = truncate_to_tokens(text, tokens);
+      CHECK(cut.find("\xEF\xBF\xBD") == std::string::npos);
+      CHECK((tokens >= 100) == (cut == text));
+    }
+    CHECK(truncate_to_tokens(text, 0) == "…100 tokens truncated…");
+    CHECK(truncate_to_tokens("", 0).empty());
+    CHECK(truncate_to_tokens(text, ~0ull) == text);
+  }
+
+  TEST_CASE("base64 gives every byte back and accepts nothing but its own form") {
+    std::string bytes;
+    for (int i = 0; i < 256; ++i) {
+      CHECK(decode_base64(encode_base64(bytes)) == bytes);
+      bytes += static_cast<char>(i * 37);
+    }
+    CHECK(encode_base64("hello\n") == "aGVsbG8K");
+    CHECK(encode_base64("x") == "eA==");
+    CHECK(decode_base64("") == std::string{});
+    for (const auto* bad : {"e", "eA=", "eA", "e===", "====", "eB==", "eA==eA==", "e A=", "aGVs\n"})
+      CHECK_MESSAGE(!decode_base64(bad), bad);
+  }
+}

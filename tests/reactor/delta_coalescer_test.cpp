@@ -1,0 +1,119 @@
+#include "reactor/delta_coalescer.hpp"
+
+#include "protocol/utf8.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace gatehouse::reactor;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto out = output_stream::standard_output;
+constexpr auto err = output_stream::standard_error;
+constexpr clock::time_point start{};
+
+std::vector<std::string> texts(const std::vector<output_delta>& deltas) {
+  std::vector<std::string> all;
+  for (const auto& d : deltas)
+    all.push_back((d.stream == out ? "o:" : "e:") + d.bytes);
+  return all;
+}
+using list = std::vector<std::string>;
+
+} // namespace
+
+TEST_SUITE("reactor.delta_coalescer") {
+  TEST_CASE("§96 bytes wait 10 ms for company, then go as one delta") {
+    delta_coalescer c{{}};
+    CHECK(!c.due());
+    c.append(out, "a", start);
+    c.append(out, "b\n", start + 4ms);
+    CHECK(c.due() == start + 10ms);
+    CHECK(c.take(start + 9ms).empty());
+    CHECK(texts(c.take(start + 10ms)) == list{"o:ab\n"});
+    CHECK(!c.due());
+    CHECK(c.take(start + 1h).empty());
+  }
+
+  TEST_CASE("§96 a full delta goes at once, and none is larger") {
+    delta_coalescer c{{.bytes = 4}};
+    c.append(out, "123456789", start);
+    CHECK(texts(c.take(start)) == list{"o:1234", "o:5678", "o:9"});
+  }
+
+  TEST_CASE("a terminal's line end goes at once, a pipe's waits") {
+    delta_coalescer pipe{{}}, terminal{{.flush_at_newline = true}};
+    for (auto* c : {&pipe, &terminal})
+      c->append(out, "24 80\r\n$ ", start);
+    CHECK(pipe.take(start).empty());
+    CHECK(texts(terminal.take(start)) == list{"o:24 80\r\n$ "});
+  }
+
+  TEST_CASE("the streams keep the order in which they began") {
+    delta_coalescer c{{}};
+    c.append(err, "first", start);
+    c.append(out, "second", start + 1ms);
+    CHECK(texts(c.take(start + 11ms)) == list{"e:first", "o:second"});
+    c.append(out, "third", start + 20ms);
+    c.append(err, "fourth", start + 21ms);
+    CHECK(texts(c.take_all()) == list{"o:third", "e:fourth"});
+  }
+
+  TEST_CASE("a full later stream takes the earlier one along") {
+    delta_coalescer c{{.bytes = 4}};
+    c.append(out, "x", start);
+    c.append(err, "12345", start + 1ms);
+    CHECK(texts(c.take(start + 1ms)) == list{"o:x", "e:1234", "e:5"});
+  }
+
+  TEST_CASE("a character is never cut: its beginning waits for its rest") {
+    delta_coalescer c{{.bytes = 4}};
+    c.append(out, "ab\xE2\x82", start);
+    CHECK(texts(c.take(start + 10ms)) == list{"o:ab"});
+    CHECK(!c.due());
+    c.append(out, "\xAC!", start + 1h);
+    CHECK(c.due() == start + 1h + 10ms);
+    CHECK(texts(c.take(start + 2h)) == list{"o:€!"});
+    c.append(out, "\xE2\x82", start);
+    CHECK(c.take(start + 1h).empty());
+    CHECK(texts(c.take_all()) == list{"o:\xE2\x82"});
+  }
+
+  TEST_CASE("§96 after the last delta bytes are only counted") {
+    delta_coalescer c{{.bytes = 2, .deltas = 3}};
+    c.append(out, "123456789", start);
+    CHECK(texts(c.take_all()) == list{"o:12", "o:34", "o:56"});
+    CHECK(c.unannounced_bytes() == 3);
+  }
+
+  TEST_CASE("§96 however it is cut and timed, nothing is lost, doubled or torn") {
+    std::mt19937 random{11};
+    const std::string alphabet[] = {"a", "\n", "é", "€", "😀", "\xFF", "\xE2\x82"};
+    for (int round = 0; round < 300; ++round) {
+      std::string text;
+      for (int i = 0; i < 60; ++i)
+        text += alphabet[random() % std::size(alphabet)];
+      delta_coalescer c{{.bytes = 4 + random() % 9, .flush_at_newline = random() % 2 == 0}};
+      std::string got;
+      auto now = start;
+      const auto keep = [&](const std::vector<output_delta>& deltas) {
+        for (const auto& d : deltas) {
+          CHECK(d.bytes.size() <= 13);
+          got += d.bytes;
+        }
+      };
+      for (std::string_view left = text; !left.empty();) {
+        const auto n = std::min<std::size_t>(left.size(), 1 + random() % 7);
+        c.append(out, left.substr(0, n), now);
+        left.remove_prefix(n);
+        now += std::chrono::milliseconds{random() % 15};
+        keep(c.take(now));
+      }
+      keep(c.take_all());
+      CHECK(got == text);
+    }
+  }
+}
