@@ -65,7 +65,7 @@ void call_flow::on(flow::requirement_known& event) {
   report_.evaluation = std::move(event.evaluation);
   const exec_requirement& requirement = report_.evaluation.requirement;
   report_.sandbox = first_boundary(plan_, requirement);
-  if (plan_.what.patch) report_.patch = patch_result{plan_.what.patch->changes, {}};
+  if (plan_.what.patch) report_.patch = patch_result{plan_.what.patch->changes, {}, 0};
 
   if (requirement.kind == requirement_kind::forbidden)
     return end(call_ending::refused, policy_refusal_message(requirement));
@@ -193,6 +193,7 @@ void call_flow::on(flow::attempt_finished& event) {
   report_.output = std::move(event.result.output);
   if (report_.patch && event.result.patch_done) {
     patch_done_ = *event.result.patch_done;
+    report_.patch->tolerant_matches += event.result.tolerant_matches;
     report_.patch->committed = committed_changes(*plan_.what.patch, patch_done_);
   }
   network_.reset();
@@ -286,9 +287,10 @@ void call_flow::end(call_ending ending, std::string message, std::optional<error
   question_.reset();
   report_.ending = ending;
   report_.message = failure ? failure_message(*failure) : std::move(message);
-  if (report_.patch && !report_.message.empty())
+  if (report_.patch &&
+      (!report_.message.empty() || report_.patch->committed != report_.patch->asked))
     if (const auto note = partial_patch_note(*report_.patch); !note.empty())
-      report_.message += "\n" + note;
+      report_.message += (report_.message.empty() ? "" : "\n") + note;
   report_.failure = std::move(failure);
   out_.push_back(flow::finish{std::move(report_)});
 }

@@ -123,6 +123,7 @@ void patch_runtime::finish(const std::string& call, attempt_result result) {
   const attempt_terms& terms = **open.what;
   auto& record = result.record;
   auto& output = result.output;
+  result.tolerant_matches = sandbox::tolerance_in(output.stdout_text);
   result.patch_done = sandbox::last_progress(output.stdout_text, terms.patch_done);
   const bool success = record.ending == attempt_ending::exited && record.exit_code == 0;
   if (record.ending == attempt_ending::exited && !success && !record.failure)

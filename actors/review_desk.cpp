@@ -1,6 +1,7 @@
 #include "actors/review_desk.hpp"
 
 #include "actors/hook_command.hpp"
+#include "protocol/shell_quote.hpp"
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
@@ -177,8 +178,16 @@ void review_desk::carry_out(const question_ptr&, route::warn_user& effect) {
 
 void review_desk::carry_out(const question_ptr& open, route::reply& effect) {
   open->limit.cancel();
-  terms_.memory->approvals.remember(effect.answer.decision, open->keys,
-                                    describe(open->way.question().what));
+  const auto& what = open->way.question().what;
+  auto& approvals = terms_.memory->approvals;
+  if (what.patch && !open->keys.empty()) { // each file can be revoked by itself
+    const auto paths = touched_paths(what.patch->changes);
+    for (std::size_t i = 0; i < paths.size(); ++i)
+      approvals.remember(effect.answer.decision, {&open->keys[i], 1},
+                         "patch " + shell_quote(paths[i]));
+  } else {
+    approvals.remember(effect.answer.decision, open->keys, describe(what));
+  }
   open->promise.deliver(std::make_shared<const review_answer>(std::move(effect.answer)));
 }
 

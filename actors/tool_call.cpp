@@ -23,7 +23,7 @@ call_report rejected_patch(const std::string& call_id, std::vector<file_change> 
   call_report report;
   report.call_id = call_id;
   report.ending = call_ending::failed;
-  report.patch = patch_result{std::move(asked), {}};
+  report.patch = patch_result{std::move(asked), {}, 0};
   report.failure = why;
   report.message = patch_failure_message(why);
   return report;

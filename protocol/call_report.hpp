@@ -57,6 +57,8 @@ struct review_record {
 struct patch_result {
   std::vector<file_change> asked;     ///< what it would change
   std::vector<file_change> committed; ///< what is on disk, also when the rest failed
+  /// Chunks that matched only where white space or typographic characters were ignored.
+  std::size_t tolerant_matches = 0;
 };
 
 /// How the whole call ended.

@@ -81,6 +81,8 @@ std::string encode_call_report(const call_report& report) {
   if (report.patch) {
     out["patch"] = changes_json(report.patch->asked);
     out["delta"] = changes_json(report.patch->committed);
+    if (report.patch->tolerant_matches > 0)
+      out["tolerant_matches"] = report.patch->tolerant_matches;
   }
   if (!report.message.empty()) out["message"] = text(report.message);
   if (report.failure) out["failure"] = error_json(*report.failure);

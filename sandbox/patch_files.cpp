@@ -317,7 +317,7 @@ std::optional<error> carry_out(const patch& what, const patch_terms& terms, patc
   if (half) ++from;
   auto staged = staged_patch::make(what, places, from);
   if (!staged) return std::move(staged).error();
-  report.tolerant_matches = staged->tolerant_matches;
+  if (terms.on_verified) terms.on_verified(staged->tolerant_matches);
   if (terms.only_verify) return std::nullopt;
   commit all{*staged};
   if (auto failure = all.prepare(terms)) return failure;

@@ -19,6 +19,9 @@ struct patch_terms {
   std::vector<file_change> expected;
   patch_progress done; ///< by an earlier attempt: not done again (§107)
   bool only_verify = false;
+  /// Called before the first file changes, with the number of chunks that matched only where white
+  /// space or typographic characters were ignored. May be empty.
+  std::function<void(std::size_t)> on_verified;
   /// Called when an operation is on disk, and when the destination of a move is.
   std::function<void(const patch_progress&)> on_progress;
   /// Asked between files; true ends the patch as a failure there. May be empty.
@@ -28,7 +31,6 @@ struct patch_terms {
 struct patch_report {
   patch_progress done; ///< the earlier attempt's included
   std::optional<error> failure;
-  std::size_t tolerant_matches = 0;
 };
 
 /// Applies a patch (§D16): everything is read, verified and worked out, and every new content lies

@@ -74,11 +74,12 @@ int main() {
   terms.expected = order->call.changes;
   terms.done = order->done;
   terms.only_verify = order->only_verify;
-  terms.on_progress = [](const patch_progress& done) {
-    const auto line = sandbox::encode_progress(done);
-    // Nobody listening changes nothing about the files.
+  // Nobody listening changes nothing about the files.
+  const auto say = [](const std::string& line) {
     (void)!::write(STDOUT_FILENO, line.data(), line.size());
   };
+  terms.on_verified = [&](std::size_t tolerant) { say(sandbox::encode_tolerance(tolerant)); };
+  terms.on_progress = [&](const patch_progress& done) { say(sandbox::encode_progress(done)); };
   terms.stopped = [] { return asked_to_stop != 0; };
   const auto report = sandbox::apply_patch_files(*parsed, terms);
   return report.failure ? fail(*report.failure, exit_failed) : 0;

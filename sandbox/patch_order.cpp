@@ -99,6 +99,17 @@ result<patch_order> decode_patch_order(std::string_view text) {
   return order;
 }
 
+std::string encode_tolerance(std::size_t matches) {
+  return "~" + std::to_string(matches) + "\n";
+}
+
+std::size_t tolerance_in(std::string_view printed) {
+  std::size_t matches = 0;
+  if (!printed.starts_with('~')) return 0;
+  printed.remove_prefix(1);
+  return take_number(printed, matches) ? matches : 0;
+}
+
 std::string encode_progress(const patch_progress& progress) {
   return std::to_string(progress.operations) + (progress.source_is_left ? "+\n" : "\n");
 }

@@ -24,6 +24,11 @@ std::string encode_patch_order(const patch_order& order);
 /// @return errc::invalid_request
 result<patch_order> decode_patch_order(std::string_view text);
 
+/// A first line on standard output: how many chunks matched only where white space or typographic
+/// characters were ignored.
+std::string encode_tolerance(std::size_t matches);
+std::size_t tolerance_in(std::string_view printed);
+
 /// One line on standard output for each step that is on disk.
 std::string encode_progress(const patch_progress& progress);
 /// The last whole line of what the program printed, or `before` when it printed none.

@@ -150,12 +150,17 @@ std::optional<error> staged_patch::check_place(const std::string& path, int line
   return std::nullopt;
 }
 
-void staged_patch::write(file& which, const patch_place& place, std::string content, bool last) {
+std::optional<error> staged_patch::write(file& which, const patch_place& place, std::string content,
+                                         int line, bool last) {
+  if ((bytes_made_ += content.size()) > largest_total_bytes)
+    return refused(line, "what this patch writes is larger than 256 MiB together",
+                   "split the patch");
   which.exists = which.has_text = true;
   which.on_disk = which.is_link = false;
   which.content = content;
   steps.push_back({patch_step::kind::write, operation_, last, place.change.path,
                    place.existing_folder, std::move(content), which.mode});
+  return std::nullopt;
 }
 
 std::optional<error> staged_patch::add(const patch_operation& operation, const patch_place& place) {
@@ -166,8 +171,7 @@ std::optional<error> staged_patch::add(const patch_operation& operation, const p
     return refused(operation.line, shown + " is a symbolic link that leads nowhere");
   if (auto failure = check_place(place.change.path, operation.line, shown)) return failure;
   if (!(*which)->exists) (*which)->mode.reset();
-  write(**which, place, operation.content, true);
-  return std::nullopt;
+  return write(**which, place, operation.content, operation.line, true);
 }
 
 std::optional<error> staged_patch::remove(const patch_operation& operation,
@@ -196,10 +200,8 @@ std::optional<error> staged_patch::update(const patch_operation& operation,
   auto patched = apply_chunks((*source)->content, operation.chunks, operation.path);
   if (!patched) return std::move(patched).error();
   tolerant_matches += patched->tolerant_matches;
-  if (place.change.what == change_kind::update) {
-    write(**source, place, std::move(patched->content), true);
-    return std::nullopt;
-  }
+  if (place.change.what == change_kind::update)
+    return write(**source, place, std::move(patched->content), operation.line, true);
   const auto mode = (*source)->mode;
   const auto shown_target = quoted(*operation.move_to);
   auto target = look(place.change.path, operation.line, shown_target);
@@ -213,7 +215,8 @@ std::optional<error> staged_patch::update(const patch_operation& operation,
   if (auto failure = check_place(place.change.path, operation.line, shown_target)) return failure;
   (*target)->mode = mode;
   // The destination stands before the source goes: a failure in between loses nothing.
-  write(**target, place, std::move(patched->content), false);
+  if (auto failure = write(**target, place, std::move(patched->content), operation.line, false))
+    return failure;
   steps.push_back({patch_step::kind::remove, operation_, true, place.change.from, {}, {}, {}});
   return std::nullopt;
 }

@@ -71,10 +71,12 @@ private:
   std::optional<error> add(const patch_operation& operation, const patch_place& place);
   std::optional<error> remove(const patch_operation& operation, const patch_place& place);
   std::optional<error> update(const patch_operation& operation, const patch_place& place);
-  void write(file& which, const patch_place& place, std::string content, bool last);
+  std::optional<error> write(file& which, const patch_place& place, std::string content, int line,
+                             bool last);
 
   std::map<std::string, file> files_;
   std::size_t bytes_read_ = 0;
+  std::size_t bytes_made_ = 0;
   std::size_t operation_ = 0;
 };
 

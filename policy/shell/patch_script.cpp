@@ -24,9 +24,15 @@ bool mentions_tool(std::string_view text) {
   });
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  const auto start = text.find_first_not_of(blank);
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(blank) - start + 1);
+}
+
 bool is_bare_patch(std::string_view text) {
-  const auto start = text.find_first_not_of(" \t\r\n");
-  return start != std::string_view::npos && text.substr(start).starts_with(begin_marker);
+  return trimmed(text).starts_with(begin_marker);
 }
 
 /// Reads one script by hand. What it does not know is no patch: every step may fail.
@@ -216,6 +222,7 @@ patch_reading read_patch_command(std::span<const std::string> argv) {
   if (argv.empty()) return reading;
   if (is_shell_wrapper(argv)) {
     const std::string& script = argv[2];
+    if (is_patch_tool(trimmed(script))) return reading;
     if (is_bare_patch(script)) {
       reading.refusal = refusal_of(bare_patch);
     } else if (mentions_tool(script)) {
@@ -227,7 +234,7 @@ patch_reading read_patch_command(std::span<const std::string> argv) {
   } else if (is_patch_tool(argv[0])) {
     if (argv.size() == 2)
       reading.patch = patch_words{argv[1], {}};
-    else
+    else if (argv.size() > 2)
       reading.refusal = refusal_of("apply_patch takes the patch as its only argument");
     return reading;
   } else if (is_bare_patch(argv[0])) {

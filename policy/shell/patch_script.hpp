@@ -26,7 +26,7 @@ bool is_patch_tool(std::string_view program) noexcept;
 /// Reads `argv`. A patch is: `apply_patch TEXT` (also `applypatch`, `apply-patch`) as an argv, or a
 /// script of `bash|sh|zsh -c|-lc` that is nothing but `[NAME=value…] [cd FOLDER &&] apply_patch`
 /// with either one quoted word or a here-document. A here-document is taken literally, also where
-/// the shell would expand it.
+/// the shell would expand it. The bare name is an ordinary command, that no host knows.
 patch_reading read_patch_command(std::span<const std::string> argv);
 
 } // namespace gatehouse::policy

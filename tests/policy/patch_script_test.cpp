@@ -86,7 +86,6 @@ TEST_SUITE("policy.patch_script") {
                                   std::string{"apply_patch <<< '*** Begin Patch'"},
                                   std::string{"apply_patch \"$PATCH\""},
                                   std::string{"apply_patch < f.patch"},
-                                  std::string{"apply_patch"},
                                   document("apply_patch \"$(cat <<'EOF'", "EOF\n)\""),
                                   "bash -lc \"apply_patch 'x'\"",
                                   std::string{"cat p | apply_patch"},
@@ -98,7 +97,6 @@ TEST_SUITE("policy.patch_script") {
       CHECK_FALSE(read.patch);
       CHECK(read.refusal.find("apply_patch <<'EOF'") != std::string::npos);
     }
-    CHECK_FALSE(read_patch_command(words{"apply_patch"}).refusal.empty());
     CHECK_FALSE(read_patch_command(words{"apply_patch", "a", "b"}).refusal.empty());
     CHECK_FALSE(read_patch_command(words{"env", "A=b", "apply_patch", "x"}).refusal.empty());
     CHECK_FALSE(read_patch_command(words{body}).refusal.empty());
@@ -109,7 +107,8 @@ TEST_SUITE("policy.patch_script") {
          {words{"grep", "apply_patch", "f"}, words{"bash", "-c", "echo apply_patch"},
           words{"/opt/apply_patch", "x"},
           words{"bash", "-c", "cat > f <<'EOF'\napply_patch x\nEOF"},
-          words{"bash", "-c", "git log # apply_patch"}, words{"ls"}, words{}}) {
+          words{"bash", "-c", "git log # apply_patch"}, words{"ls"}, words{"apply_patch"},
+          words{"bash", "-lc", " apply_patch\n"}, words{}}) {
       const auto read = read_patch_command(argv);
       CHECK_FALSE(read.patch);
       CHECK(read.refusal == "");

@@ -179,6 +179,29 @@ class Patches(unittest.TestCase):
         self.assertEqual(doc["delta"], [{"change": "add", "path": self.ws + "/a/b.txt"}])
         self.assertEqual(doc["stdout"], "Success. Updated the following files:\nA a/b.txt\n")
 
+    def test_BR_193_how_many_chunks_matched_only_tolerantly_is_reported(self):
+        self.put("f", "a  \n\tb\nc\n")
+        doc, status = self.document(patch("*** Update File: f", "@@", "-a", "+A", "@@", "-b", "+B", "@@", "-c", "+C"))
+        self.assertEqual((status, doc["tolerant_matches"], self.get("f")), (0, 2, "A\nB\nC\n"))
+
+    def test_107_what_is_on_disk_before_a_failure_is_reported_file_by_file(self):
+        """A file that is a mount point cannot be replaced: the system refuses the second of three."""
+        if os.geteuid() != 0:
+            self.skipTest("mounting needs root")
+        for name in "fgh":
+            self.put(name, "a\n")
+        text = patch(*[line for name in "fgh" for line in (f"*** Update File: {name}", "@@", "-a", "+b")])
+        done = subprocess.run(["unshare", "-m", "sh", "-c", 'mount --bind g g && "$1" apply-patch --json', "sh", GATEHOUSE],
+                              input=text.encode(), env=self.env, cwd=self.ws, capture_output=True, timeout=GRACE_S,
+                              check=False)
+        doc = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(doc["delta"], [{"change": "update", "path": self.ws + "/f"}])
+        self.assertEqual(len(doc["patch"]), 3)
+        self.assertIn("This part of the patch is on disk and stays: update " + self.ws + "/f", doc["message"])
+        self.assertIn(self.ws + "/g", doc["message"])
+        self.assertEqual(tree(self.ws), {"f": "b\n", "g": "a\n", "h": "a\n"})
+
     def test_11_outside_is_asked_about_by_name_and_refused_when_nobody_answers(self):
         before = tree(self.base)
         for name in (self.out + "/f", "../out/f"):
@@ -311,7 +334,7 @@ class Patches(unittest.TestCase):
 
     def test_11_what_is_nearly_a_patch_runs_nothing(self):
         for script in (f"touch g; apply_patch <<'EOF'\n{add('f')}EOF", f"apply_patch <<'EOF'\n{add('f')}EOF\ntouch g",
-                       f"touch g && apply_patch <<'EOF' | tee log\n{add('f')}EOF", add("f"), "apply_patch"):
+                       f"touch g && apply_patch <<'EOF' | tee log\n{add('f')}EOF", add("f"), "cat f | apply_patch"):
             doc, status = self.shell(script)
             self.assertEqual((status, doc["attempts"]), (125, []), script)
             self.assertIn("apply_patch <<'EOF'", doc["message"])
