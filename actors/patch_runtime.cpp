@@ -144,9 +144,10 @@ caf::result<patch_verdict_ptr> patch_runtime::check(const judged_call_ptr& call)
   open.promise = make_response_promise<patch_verdict_ptr>();
   auto answer = open.promise;
   const bool granted = plan.permissions_preapproved && plan.widened_profile;
-  sandbox::launch_request launch =
-      launch_for(terms_.shell, plan.policy_cwd, plan.workspace_roots,
-                 reading_only(granted ? *plan.widened_profile : plan.profile));
+  auto profile = reading_only(granted ? *plan.widened_profile : plan.profile);
+  const auto backend = profile.kind == profile_kind::managed ? plan.backend : sandbox_backend::none;
+  auto launch =
+      launch_for(terms_.shell, plan.policy_cwd, plan.workspace_roots, std::move(profile), backend);
   launch.command_cwd = plan.policy_cwd;
   launch.command = {terms_.program};
   open_program(launch);

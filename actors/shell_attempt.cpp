@@ -29,7 +29,7 @@ error no_boundary(const sandbox_event& event) {
 
 sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,
                                    const std::vector<std::string>& workspace_roots,
-                                   permission_profile profile) {
+                                   permission_profile profile, sandbox_backend backend) {
   sandbox::launch_request launch;
   launch.helper = terms.helper;
   launch.policy_cwd = policy_cwd;
@@ -38,6 +38,7 @@ sandbox::launch_request launch_for(const shell_terms& terms, const std::string& 
   launch.tmpdir = terms.context.tmpdir;
   launch.protected_names = terms.protected_names;
   launch.protected_paths = terms.context.protected_paths;
+  launch.legacy_landlock = backend == sandbox_backend::landlock;
   return launch;
 }
 
@@ -107,7 +108,8 @@ void shell_attempt::start() {
   reactor::unique_fd read_end{ends[0]};
   const reactor::unique_fd write_end{ends[1]};
 
-  auto launch = launch_for(terms_, terms.policy_cwd, terms.workspace_roots, terms.profile);
+  auto launch =
+      launch_for(terms_, terms.policy_cwd, terms.workspace_roots, terms.profile, terms.backend);
   launch.command_cwd = terms.cwd;
   launch.report_fd = report_fd_of_helper;
   launch.command = terms.argv;

@@ -25,7 +25,7 @@ struct attempt_program {
 /// What the helper must be told of a boundary, whatever runs in it.
 sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,
                                    const std::vector<std::string>& workspace_roots,
-                                   permission_profile profile);
+                                   permission_profile profile, sandbox_backend backend);
 /// Lets `launch.command`, a program of ours, be executed under profiles that do not show it.
 void open_program(sandbox::launch_request& launch);
 

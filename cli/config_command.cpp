@@ -64,6 +64,10 @@ std::vector<row> rows_of(const config::effective_settings& settings) {
   rows.push_back(
       {"rules.default_sandbox", quoted(sandbox), sandbox, settings.default_rule_sandbox.from});
   rows.push_back(switch_row("features.additional_permissions", settings.additional_permissions));
+  const auto backend = settings.backend.value == sandbox_backend::none
+                           ? std::string{"platform"}
+                           : std::string{to_string(settings.backend.value)};
+  rows.push_back({"sandbox.backend", quoted(backend), backend, settings.backend.from});
   rows.push_back({"approvals_reviewer", quoted(to_string(settings.reviewer.value)),
                   std::string{to_string(settings.reviewer.value)}, settings.reviewer.from});
   const auto reviewer = shell_join(settings.auto_review_command.value);

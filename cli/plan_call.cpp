@@ -1,7 +1,6 @@
 #include "cli/plan_call.hpp"
 
 #include "policy/overlay.hpp"
-#include "sandbox/choose_backend.hpp"
 
 #include <utility>
 
@@ -31,7 +30,9 @@ result<planned_call> plan_call(const start_point& start, call_wish wish) {
   plan.profile = std::move(chosen->profile);
   plan.policy_cwd = start.cwd;
   plan.workspace_roots = made.context.project_roots;
-  plan.backend = sandbox::platform_backend();
+  const auto backend = chosen_backend(settings);
+  if (!backend) return backend.error();
+  plan.backend = *backend;
   plan.what.argv = std::move(wish.argv);
   plan.what.cwd = start.cwd;
   plan.what.timeout = wish.timeout;

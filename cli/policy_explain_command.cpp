@@ -125,6 +125,7 @@ int policy_explain_command(arguments given) {
                                 {"--ask", true},
                                 {"--profile", true},
                                 {"--cwd", true},
+                                {"--backend", true},
                                 {"--rules", true, true},
                                 {"--ignore-rules"},
                                 {"--sandbox-permissions", true},

@@ -37,6 +37,7 @@ Runs one command through decision, approval and sandbox.
   --profile NAME|JSON          what the command may touch; default: default_permissions
   --ask POLICY|JSON            untrusted, on-request, granular (JSON) or never
   --cwd DIR                    working folder and project root; default: here
+  --backend NAME               platform (default) or landlock; see docs/platforms.md
   --timeout-ms N               time limit; default: default_timeout_ms (10,000)
   --rules FILE                 a further rule file (repeatable)
   --sandbox-permissions M      use_default, require_escalated or with_additional_permissions
@@ -190,6 +191,7 @@ int run_command(arguments given) {
                                 {"--profile", true},
                                 {"--ask", true},
                                 {"--cwd", true},
+                                {"--backend", true},
                                 {"--timeout-ms", true},
                                 {"--rules", true, true},
                                 {"--sandbox-permissions", true},

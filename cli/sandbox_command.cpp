@@ -7,6 +7,7 @@
 #include "protocol/profile_json.hpp"
 #include "sandbox/choose_backend.hpp"
 #include "sandbox/inner_stage.hpp"
+#include "sandbox/landlock_backend.hpp"
 #include "sandbox/outer.hpp"
 #include "sandbox/plan.hpp"
 
@@ -25,6 +26,7 @@ Runs one command inside the boundary of a profile. No rule is asked, nobody is a
   --allow-write PATH    also writable (repeatable)
   --deny-read PATH      not even readable (repeatable)
   --net                 with network
+  --backend NAME        platform (default) or landlock; see docs/platforms.md
   --explain             prints the boundary and runs nothing
 
 Exit status: the command's; 128+n after signal n; 126/127 not executable / not found;
@@ -71,17 +73,48 @@ std::string_view word_of(sandbox::mount_kind kind) {
   return "";
 }
 
-int explain(const permission_profile& profile, const policy::access_context& context) {
+int explain_landlock(std::string out, const sandbox::mount_plan& view) {
+  const auto plan = sandbox::make_landlock_plan(view, sandbox::children_on_host);
+  if (!plan) {
+    complain(plan.error());
+    return sandbox::exit_no_boundary;
+  }
+  const auto list = [&](std::string_view title, const std::vector<std::string>& paths) {
+    if (!paths.empty()) out += std::string{title} + ":\n";
+    for (const auto& path : paths)
+      out += "  " + path + "\n";
+  };
+  out += "everything can be read\n";
+  list("writable", plan->write_paths);
+  list("read-only parts", plan->read_only_paths);
+  list("granted by Landlock", plan->grants);
+  if (!plan->guards.empty()) out += "guarded while the command runs:\n";
+  for (const auto& guard : plan->guards)
+    out += "  " + guard.path + ": " + guard.why + "\n";
+  warn(plan->warnings);
+  return print(out) ? exit_ok : exit_failed;
+}
+
+int explain(const permission_profile& profile, const policy::access_context& context,
+            sandbox_backend backend) {
   std::string out = "profile: " + encode_profile(profile) + "\n";
   out += "network: " + std::string{to_string(sandbox::choose_network(profile, false))} + "\n";
   if (profile.kind != profile_kind::managed)
     return print(out + "boundary: none of ours\n") ? exit_ok : exit_failed;
+  const auto network = sandbox::choose_network(profile, false);
+  const auto usable = sandbox::choose_backend(backend, sandbox::look_at_platform(),
+                                              sandbox::needs_of(profile, context, network));
+  if (!usable) {
+    complain(usable.error());
+    return sandbox::exit_no_boundary;
+  }
   const auto plan =
       sandbox::make_mount_plan(profile, context, sandbox::gather_host_facts(profile, context));
   if (!plan) {
     complain(plan.error());
     return sandbox::exit_no_boundary;
   }
+  if (backend == sandbox_backend::landlock) return explain_landlock(std::move(out), *plan);
   out += "view, in this order:\n";
   for (const auto& step : plan->mounts)
     out += "  " + std::string{word_of(step.kind)} + " " + step.target +
@@ -102,6 +135,7 @@ int sandbox_command(arguments given) {
                                 {"--allow-write", true, true},
                                 {"--deny-read", true, true},
                                 {"--net"},
+                                {"--backend", true},
                                 {"--explain"},
                                 {"--help"},
                                 {"-h"}};
@@ -125,7 +159,12 @@ int sandbox_command(arguments given) {
   }
   const auto context = access_context_of(start->loaded.settings, start->where, start->cwd,
                                          std::move(chosen->project_roots));
-  if (read->has("--explain")) return explain(*profile, context);
+  const auto backend = chosen_backend(start->loaded.settings);
+  if (!backend) {
+    complain(backend.error());
+    return exit_wrong_usage;
+  }
+  if (read->has("--explain")) return explain(*profile, context, *backend);
   if (profile->kind == profile_kind::disabled)
     warn({"full access: no boundary of ours is around this command; only for disposable machines"});
 
@@ -137,6 +176,7 @@ int sandbox_command(arguments given) {
   for (const auto& name : start->loaded.settings.protected_names)
     outer.protected_names.push_back(name.value);
   outer.protected_paths = context.protected_paths;
+  outer.legacy_landlock = *backend == sandbox_backend::landlock;
   outer.command = read->rest();
   std::vector<const char*> environment;
   for (char** entry = environ; *entry; ++entry)

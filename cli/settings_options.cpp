@@ -4,6 +4,7 @@
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
+#include "sandbox/choose_backend.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -45,6 +46,13 @@ result<start_point> load_for(const options& given) {
     if (!policy) return policy.error();
     layer.approval = config::setting<approval_policy>{*policy, here};
   }
+  if (const auto name = given.value("--backend")) {
+    const auto backend = *name == "platform" ? sandbox_backend::none : sandbox_backend_from(*name);
+    if (!backend || (*backend == sandbox_backend::none && *name != "platform"))
+      return error{errc::invalid_request, "`" + *name + "` is not a sandbox backend",
+                   "Write platform, linux or landlock after --backend."};
+    layer.backend = config::setting<sandbox_backend>{*backend, here};
+  }
   if (const auto profile = given.value("--profile")) {
     if (profile->starts_with('{')) {
       auto decoded = decode_profile(*profile);
@@ -71,6 +79,17 @@ result<chosen_profile> choose_profile(const start_point& start) {
                                           start.where.user_home);
   if (!resolved) return resolved.error();
   return chosen_profile{std::move(resolved->profile), std::move(resolved->project_roots)};
+}
+
+result<sandbox_backend> chosen_backend(const config::effective_settings& settings) {
+  const auto& [wanted, from] = settings.backend;
+  std::optional<sandbox_backend> requested;
+  if (wanted != sandbox_backend::none) requested = wanted;
+  auto chosen = sandbox::backend_on_platform(requested, sandbox::platform_backend());
+  if (chosen) return chosen;
+  auto why = chosen.error();
+  why.message = config::describe(from) + ": " + why.message;
+  return why;
 }
 
 policy::access_context access_context_of(const config::effective_settings& settings,

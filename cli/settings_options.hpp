@@ -21,8 +21,8 @@ struct start_point {
   std::optional<permission_profile> given_profile;
 };
 
-/// Loads every layer with `--cwd`, `--ask` and `--profile` as the command-line layer. Warnings stay
-/// in `loaded`.
+/// Loads every layer with `--cwd`, `--ask`, `--backend` and `--profile` as the command-line layer.
+/// Warnings stay in `loaded`.
 result<start_point> load_for(const options& given);
 
 /// A profile as one command runs under it, requirements applied.
@@ -32,6 +32,10 @@ struct chosen_profile {
 };
 /// The default profile, or the one that `--profile` gave.
 result<chosen_profile> choose_profile(const start_point& start);
+
+/// The backend that the settings ask for, or else the platform's (§68). An error when this platform
+/// does not have it.
+result<sandbox_backend> chosen_backend(const config::effective_settings& settings);
 
 /// What the profile's symbolic paths and protections mean for a command in `cwd`: the names of the
 /// configuration and this program's own folders are protected (§63, §D14).

@@ -24,3 +24,9 @@ elseif(GATEHOUSE_SANITIZER STREQUAL "thread")
 elseif(NOT GATEHOUSE_SANITIZER STREQUAL "")
   message(FATAL_ERROR "GATEHOUSE_SANITIZER must be empty, address or thread, not '${GATEHOUSE_SANITIZER}'")
 endif()
+
+option(GATEHOUSE_FUZZER "link fuzz targets with libFuzzer; needs clang (scripts/fuzz)" OFF)
+if(GATEHOUSE_FUZZER)
+  # The warnings that count are those of the compiler that builds what people run.
+  target_compile_options(gatehouse_flags INTERFACE -fsanitize=fuzzer-no-link -w)
+endif()

@@ -24,3 +24,22 @@ function(gatehouse_add_script_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS system
     ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
 endfunction()
+
+# gatehouse_add_fuzz_targets(LIB...): a program fuzz_NAME for each tests/fuzz/NAME_fuzz.cpp. With
+# libFuzzer it is a fuzzer; else it runs over tests/fuzz/corpus/NAME as ctest fuzz.NAME.
+function(gatehouse_add_fuzz_targets)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME)
+    string(REPLACE "_fuzz.cpp" "" name ${name})
+    add_executable(fuzz_${name} ${source})
+    target_link_libraries(fuzz_${name} PRIVATE gatehouse_flags ${ARGN})
+    if(GATEHOUSE_FUZZER)
+      target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    else()
+      target_sources(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/run_corpus.cpp)
+      add_test(NAME fuzz.${name} COMMAND fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+      set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 300 LABELS fuzz)
+    endif()
+  endforeach()
+endfunction()

@@ -40,6 +40,7 @@ void put_on_top(effective_settings& settings, settings_layer layer) {
   override_with(settings.default_timeout, layer.default_timeout);
   override_with(settings.default_rule_sandbox, layer.default_rule_sandbox);
   override_with(settings.additional_permissions, layer.additional_permissions);
+  override_with(settings.backend, layer.backend);
   override_with(settings.reviewer, layer.reviewer);
   override_with(settings.auto_review_command, layer.auto_review_command);
   override_with(settings.auto_review_timeout, layer.auto_review_timeout);
@@ -78,6 +79,11 @@ void put_project(effective_settings& settings, settings_layer layer, const std::
       "rules.default_sandbox", warnings);
   tighten(settings.additional_permissions, layer.additional_permissions, only_false,
           "features.additional_permissions", warnings);
+  // No other backend holds more than the platform's own.
+  tighten(
+      settings.backend, layer.backend,
+      [](auto wanted, auto now) { return wanted == sandbox_backend::none || wanted == now; },
+      "sandbox.backend", warnings);
   tighten(
       settings.reviewer, layer.reviewer,
       [](auto wanted, auto now) { return wanted == approvals_reviewer::user || wanted == now; },

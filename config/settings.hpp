@@ -3,6 +3,7 @@
 #include "policy/rules/rule.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/permission_profile.hpp"
+#include "protocol/sandbox_choice.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -63,6 +64,7 @@ struct settings_layer {
   std::optional<setting<std::chrono::milliseconds>> default_timeout;
   std::optional<setting<policy::rule_sandbox>> default_rule_sandbox;
   std::optional<setting<bool>> additional_permissions;
+  std::optional<setting<sandbox_backend>> backend;
   std::optional<setting<approvals_reviewer>> reviewer;
   std::optional<setting<std::vector<std::string>>> auto_review_command;
   std::optional<setting<std::chrono::milliseconds>> auto_review_timeout;
@@ -92,6 +94,8 @@ struct effective_settings {
   setting<std::chrono::milliseconds> default_timeout{std::chrono::seconds{10}, {}};
   setting<policy::rule_sandbox> default_rule_sandbox{policy::rule_sandbox::bypass, {}};
   setting<bool> additional_permissions{true, {}};
+  /// What sandboxed commands run in; none: what the platform has (§68).
+  setting<sandbox_backend> backend{sandbox_backend::none, {}};
   setting<approvals_reviewer> reviewer{approvals_reviewer::user, {}};
   /// The program that is the automatic reviewer, an absolute path first; empty: there is none.
   setting<std::vector<std::string>> auto_review_command;

@@ -71,6 +71,18 @@ std::optional<setting<policy::rule_sandbox>> read_rule_sandbox(toml_reader& read
   return std::nullopt;
 }
 
+std::optional<setting<sandbox_backend>> read_backend(toml_reader& reader,
+                                                     const toml_table& sandbox) {
+  const auto word = reader.string(sandbox, "backend");
+  if (!word) return std::nullopt;
+  if (word->value == "platform") return setting{sandbox_backend::none, word->from};
+  const auto backend = sandbox_backend_from(word->value);
+  if (backend && *backend != sandbox_backend::none) return setting{*backend, word->from};
+  reader.fail(*find(sandbox, "backend"), "`" + word->value + "` is not a value of sandbox.backend",
+              "Write \"platform\" (what this platform has) or \"landlock\".");
+  return std::nullopt;
+}
+
 std::vector<setting<std::string>> read_protected_names(toml_reader& reader,
                                                        const toml_table& table) {
   auto names = reader.strings(table, "protected_names");
@@ -148,13 +160,17 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
     settings.additional_permissions = reader.boolean(*features, "additional_permissions");
     reader.warn_unknown(*features, "features.", {"additional_permissions"});
   }
+  if (const auto* sandbox = reader.table(*root, "sandbox")) {
+    settings.backend = read_backend(reader, *sandbox);
+    reader.warn_unknown(*sandbox, "sandbox.", {"backend"});
+  }
   settings.protected_names = read_protected_names(reader, *root);
   if (const auto* permissions = reader.table(*root, "permissions"))
     settings.profiles = read_profiles(reader, *permissions);
   reader.warn_unknown(*root, "",
                       {"approval_policy", "default_permissions", "allow_login_shell",
                        "default_timeout_ms", "rules", "features", "protected_names", "permissions",
-                       "approvals_reviewer", "auto_review"});
+                       "approvals_reviewer", "auto_review", "sandbox"});
   if (reader.failure) return *reader.failure;
   return settings_file{std::move(settings), std::move(reader.warnings)};
 }

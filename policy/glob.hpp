@@ -26,6 +26,11 @@ public:
   /// moving such a file within `folder` keeps it matched.
   [[nodiscard]] bool by_name_only_below(std::string_view folder) const;
 
+  /// The same as a POSIX extended regular expression over bytes that matches what
+  /// matches_at_or_above() does, and besides what differs from it in the case of ASCII letters
+  /// only. A class that names characters beyond ASCII stands for all of those.
+  [[nodiscard]] std::string as_regex() const;
+
   /// How far a path has come through the pattern, for walks: folders in the same state have the
   /// same matches below them; nothing can match below a folder whose state is empty.
   using state = std::vector<std::uint32_t>;

@@ -33,12 +33,12 @@ public:
   bool on_key(json::string_view part, std::size_t, json::error_code& failure) {
     text_.append(part.data(), part.size());
     auto& fields = std::get<json_tree::object>(open_.back()->value);
-    if (std::any_of(fields.begin(), fields.end(), [&](auto& f) { return f.first == text_; })) {
+    if (std::any_of(fields.begin(), fields.end(), [&](auto& f) { return f.name == text_; })) {
       failure = json::error::extra_data;
       repeated_ = std::exchange(text_, {});
       return false;
     }
-    fields.emplace_back(std::exchange(text_, {}), json_tree{});
+    fields.push_back({std::exchange(text_, {}), {}});
     return true;
   }
   bool on_string_part(json::string_view part, std::size_t, json::error_code&) {
@@ -69,7 +69,7 @@ private:
     if (open_.empty()) return root;
     if (auto* list = std::get_if<json_tree::array>(&open_.back()->value))
       return list->emplace_back();
-    return std::get<json_tree::object>(open_.back()->value).back().second;
+    return std::get<json_tree::object>(open_.back()->value).back().value;
   }
   template <class T>
   bool add(T value) {

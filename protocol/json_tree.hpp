@@ -16,9 +16,14 @@ namespace gatehouse {
 
 /// A JSON value as it was written. Object fields keep their order; no name stands twice.
 struct json_tree {
+  struct field;
   using array = std::vector<json_tree>;
-  using object = std::vector<std::pair<std::string, json_tree>>;
+  using object = std::vector<field>;
   std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> value;
+};
+struct json_tree::field {
+  std::string name;
+  json_tree value;
 };
 
 /// What is being read, for error messages and their kind.

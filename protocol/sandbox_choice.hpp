@@ -1,14 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace gatehouse {
 
 /// How this host enforces a profile (§2, §68).
-enum class sandbox_backend : std::uint8_t { none, linux_bubblewrap, landlock, seatbelt, windows };
-/// "none", "linux", "landlock", "seatbelt", "windows".
+enum class sandbox_backend : std::uint8_t {
+  none,
+  linux_bubblewrap,
+  landlock, ///< legacy (§83): only when somebody asks for it
+  seatbelt,
+  windows,          ///< a restricted token
+  windows_elevated, ///< an account of its own, made by an administrator
+};
+/// "none", "linux", "landlock", "seatbelt", "windows", "windows-elevated".
 std::string_view to_string(sandbox_backend b) noexcept;
+std::optional<sandbox_backend> sandbox_backend_from(std::string_view name) noexcept;
 
 /// Network inside the boundary (§80).
 enum class network_mode : std::uint8_t { full, isolated, proxy_only };

@@ -49,6 +49,7 @@ std::string to_json_line(const sandbox_event& event) {
   text("path", event.path);
   text("call", event.call);
   text("family", event.family);
+  text("host", event.host);
   text("entry", event.entry);
   text("message", event.message);
   text("remedy", event.remedy);
@@ -104,6 +105,7 @@ result<sandbox_event> sandbox_event_from_json(std::string_view line) {
   text("path", event.path);
   text("call", event.call);
   text("family", event.family);
+  text("host", event.host);
   text("entry", event.entry);
   text("message", event.message);
   text("remedy", event.remedy);

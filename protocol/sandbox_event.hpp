@@ -30,6 +30,7 @@ struct sandbox_event {
   std::string path;    ///< blocked: absolute path of a file or a unix socket, else empty
   std::string call;    ///< blocked: the system call, "mkdirat", "socket"
   std::string family;  ///< blocked, network: "AF_INET", …
+  std::string host;    ///< blocked, network: "192.0.2.1:443" where it is known
   std::string entry;   ///< blocked: which protection, "protected name `.git`"
   std::string message; ///< boundary_failed, exec_failed, killed
   std::string remedy;  ///< what to do next; may be empty

@@ -1,6 +1,15 @@
 #include "sandbox/choose_backend.hpp"
 
+#include "sandbox/doctor.hpp"
+#include "sandbox/file_descriptor.hpp"
+#include "sandbox/landlock.hpp"
+
 #include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace gatehouse::sandbox {
 namespace {
@@ -45,6 +54,54 @@ sandbox_backend platform_backend() noexcept {
 #else
   return sandbox_backend::none;
 #endif
+}
+
+host_platform look_at_platform() {
+  host_platform host;
+  const file_descriptor version{open("/proc/version", O_RDONLY | O_CLOEXEC)};
+  char text[512];
+  const ssize_t size = version ? read(version.get(), text, sizeof text) : 0;
+  host.wsl1 = is_wsl1({text, size > 0 ? static_cast<std::size_t>(size) : 0});
+  host.landlock_abi = landlock::abi_version();
+  return host;
+}
+
+namespace {
+
+error missing(const std::string& what, std::string next) {
+  return {errc::boundary_unavailable, "refusing to run unsandboxed: " + what, std::move(next)};
+}
+
+} // namespace
+
+result<sandbox_backend> backend_on_platform(std::optional<sandbox_backend> requested,
+                                            sandbox_backend native) {
+  using enum sandbox_backend;
+  const sandbox_backend chosen = requested.value_or(native);
+  if (chosen == none) return missing("there is no sandbox for this platform", "run it on Linux");
+  if (chosen == native || (native == linux_bubblewrap && chosen == landlock) ||
+      (native == windows && chosen == windows_elevated))
+    return chosen;
+  return missing("the " + std::string{to_string(chosen)} + " backend is not of this platform",
+                 "use " + std::string{to_string(native)});
+}
+
+result<sandbox_backend> choose_backend(std::optional<sandbox_backend> requested,
+                                       const host_platform& host,
+                                       std::span<const capability_need> needs) {
+  auto chosen = backend_on_platform(requested, host.native);
+  if (!chosen) return chosen;
+  if (host.native == sandbox_backend::linux_bubblewrap && host.wsl1)
+    return missing("WSL 1 has neither namespaces nor Landlock",
+                   "convert the distribution: wsl --set-version NAME 2");
+  if (*chosen == sandbox_backend::landlock && host.landlock_abi < landlock::least_abi_alone)
+    return missing("the landlock backend needs Landlock ABI " +
+                       std::to_string(landlock::least_abi_alone) +
+                       " (Linux 6.12), and this kernel has " +
+                       (host.landlock_abi == 0 ? "none" : std::to_string(host.landlock_abi)),
+                   "use a newer kernel, or the linux backend");
+  if (auto expressed = check_expressible(*chosen, needs); !expressed) return expressed.error();
+  return chosen;
 }
 
 } // namespace gatehouse::sandbox

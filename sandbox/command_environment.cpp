@@ -1,5 +1,7 @@
 #include "sandbox/command_environment.hpp"
 
+#include "sandbox/proxy_environment.hpp"
+
 #include <algorithm>
 #include <string_view>
 
@@ -7,15 +9,11 @@ namespace gatehouse::sandbox {
 namespace {
 
 constexpr std::string_view dropped[] = {
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GPG_AGENT_INFO",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "WAYLAND_DISPLAY",
-    "DOCKER_HOST",
-    "CONTAINER_HOST",
-    "GATEHOUSE_SANDBOX",
-    "GATEHOUSE_SANDBOX_NETWORK_DISABLED",
+    "SSH_AUTH_SOCK",     "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",    "DBUS_SESSION_BUS_ADDRESS",
+    "WAYLAND_DISPLAY",   "DOCKER_HOST",
+    "CONTAINER_HOST",    "WSL_INTEROP",
+    "GATEHOUSE_SANDBOX", "GATEHOUSE_SANDBOX_NETWORK_DISABLED",
 };
 
 bool leads_outside(std::string_view name) {
@@ -34,15 +32,25 @@ std::vector<std::string> inherited_environment(std::span<const char* const> envi
 }
 
 std::vector<std::string> confined_environment(std::span<const char* const> environment,
-                                              network_mode network) {
+                                              network_mode network, sandbox_backend backend,
+                                              std::optional<bool> proxy) {
   std::vector<std::string> kept;
   kept.reserve(environment.size() + 2);
+  std::string_view java_options;
   for (const std::string_view entry : environment) {
     const auto name = entry.substr(0, entry.find('='));
-    if (!leads_outside(name)) kept.emplace_back(entry);
+    if (leads_outside(name) || (proxy && is_proxy_variable(name))) continue;
+    if (proxy && name == "JAVA_TOOL_OPTIONS")
+      java_options = entry.substr(name.size() + 1);
+    else
+      kept.emplace_back(entry);
   }
-  kept.emplace_back("GATEHOUSE_SANDBOX=linux");
-  if (network != network_mode::full) kept.emplace_back("GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
+  kept.push_back("GATEHOUSE_SANDBOX=" + std::string{to_string(backend)});
+  if (proxy)
+    for (auto& variable : proxy_environment(*proxy, java_options))
+      kept.push_back(std::move(variable));
+  else if (network != network_mode::full)
+    kept.emplace_back("GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
   return kept;
 }
 

@@ -144,6 +144,16 @@ doctor_check check_yama(const host_findings& f) {
   return ok("ptrace_scope", "kernel.yama.ptrace_scope is " + std::to_string(*f.ptrace_scope));
 }
 
+/// Interop speaks over a socket of the host, which no command in a boundary can reach; one without
+/// a boundary can.
+doctor_check check_wsl_interop(bool enabled) {
+  if (!enabled) return ok("wsl_interop", "Windows programs cannot be started from here");
+  return warning("wsl_interop",
+                 "Windows programs can be started from here, outside of every limit; commands in "
+                 "the boundary cannot do it, unsandboxed ones can",
+                 "set enabled=false below [interop] in /etc/wsl.conf");
+}
+
 doctor_check check_boundary(const host_findings& f) {
   switch (f.boundary) {
   case host_findings::trial::held:
@@ -190,9 +200,12 @@ bool is_wsl1(std::string_view text) {
 }
 
 doctor_report diagnose(const host_findings& findings) {
-  return {{check_kernel(findings), check_bubblewrap(findings), check_user_namespaces(findings),
-           check_network_namespaces(findings), check_view(findings), check_filter(findings),
-           check_landlock(findings), check_yama(findings), check_boundary(findings)}};
+  doctor_report report{{check_kernel(findings), check_bubblewrap(findings),
+                        check_user_namespaces(findings), check_network_namespaces(findings),
+                        check_view(findings), check_filter(findings), check_landlock(findings),
+                        check_yama(findings), check_boundary(findings)}};
+  if (findings.wsl_interop) report.checks.push_back(check_wsl_interop(*findings.wsl_interop));
+  return report;
 }
 
 std::string doctor_text(const doctor_report& report) {

@@ -26,6 +26,8 @@ struct host_findings {
   int filter_error = 0;                              ///< errno of loading a supervised filter
   int landlock_abi = 0;
   std::optional<long> ptrace_scope; ///< Yama
+  /// Windows programs can be started from here (WSL); nothing: this is no WSL.
+  std::optional<bool> wsl_interop;
   /// A command that tried to write where it must not, through the real programs.
   enum class trial : std::uint8_t { held, broken, did_not_run } boundary = trial::did_not_run;
   std::string boundary_complaint; ///< what the helper said when it did not run

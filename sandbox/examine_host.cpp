@@ -151,6 +151,11 @@ host_findings examine_host(const std::string& helper, std::string_view path_vari
   found.apparmor_restricts_namespaces =
       read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
   found.ptrace_scope = read_number("/proc/sys/kernel/yama/ptrace_scope");
+  // Registered by WSL in one of two names; "enabled" is the first line.
+  for (const auto* entry :
+       {"/proc/sys/fs/binfmt_misc/WSLInterop", "/proc/sys/fs/binfmt_misc/WSLInterop-late"})
+    if (const auto text = read_file(entry); !text.empty())
+      found.wsl_interop = found.wsl_interop.value_or(false) || text.starts_with("enabled");
   found.user_namespace_error = in_child([] { return unshare(CLONE_NEWUSER) == 0; });
   found.network_namespace_error =
       in_child([] { return unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0; });

@@ -6,6 +6,7 @@
 //
 // No C library, no allocation, no relocation: see sandbox/kernel_call.hpp. Nothing in the view is
 // needed for it to start.
+#include "sandbox/bridge_sockets.hpp"
 #include "sandbox/init_protocol.hpp"
 #include "sandbox/kernel_call.hpp"
 #include "sandbox/landlock.hpp"
@@ -114,6 +115,8 @@ struct spec {
   char** write_paths = nullptr;
 
   bool has(init::spec_flag flag) const { return (head->flags & flag) != 0; }
+  /// Process 1 of a namespace of ours, which ends with us.
+  bool in_namespace() const { return has(init::confine) && !has(init::on_host); }
 };
 
 spec read_spec(int fd) {
@@ -154,6 +157,17 @@ spec read_spec(int fd) {
   return s;
 }
 
+/// What bubblewrap does otherwise. Without the right to lower the bounding set there was nothing to
+/// gain by it: no_new_privs keeps set-uid programs from giving any.
+void give_up_capabilities() {
+  kernel_call(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  for (int number = 0; number < 64; ++number)
+    kernel_call(SYS_prctl, PR_CAPBSET_DROP, number, 0, 0, 0);
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[2] = {};
+  require(stage::capabilities, kernel_call(SYS_capset, &head, none));
+}
+
 /// A mistake in the launcher must not hand a capability to the command.
 void check_no_capabilities() {
   __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -179,15 +193,20 @@ std::size_t reopenable_streams(int (&found)[3]) {
 }
 
 void confine(const spec& s) {
-  check_no_capabilities();
+  const bool on_host = s.has(init::on_host);
   require(stage::no_new_privileges, kernel_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+  if (on_host) give_up_capabilities();
+  check_no_capabilities();
 
   int streams[3];
   const std::size_t stream_count = reopenable_streams(streams);
-  require(stage::landlock, -landlock::restrict_writes(s.write_paths, s.head->write_path_count,
-                                                      streams, stream_count));
+  const landlock::wall wall{on_host, s.head->network == init::full};
+  require(stage::landlock,
+          -landlock::restrict_writes(on_host ? wall : landlock::wall{}, s.write_paths,
+                                     s.head->write_path_count, streams, stream_count));
 
-  const sock_fprog program = init::choose_filter(s.head->network, s.has(init::guard_creation));
+  const sock_fprog program =
+      init::choose_filter(s.head->network, s.has(init::guard_creation), on_host);
   if (!program.filter) refuse(stage::filter, -EPROTO);
   // With WAIT_KILLABLE_RECV (5.19) a call that the supervisor performs is not restarted by signals.
   constexpr unsigned long wait_killable = 1ul << 5;
@@ -199,6 +218,35 @@ void confine(const spec& s) {
   require(stage::filter, listener);
   send_message({init::listener, 0, 0}, static_cast<int>(listener));
   kernel_call(SYS_close, listener);
+}
+
+int early_signal = 0; ///< for the command, from before it was started
+
+/// Gives a listening socket away and waits until somebody has it.
+void hand_over(long listener, std::uint16_t port) {
+  send_message({init::bridge, port, 0}, static_cast<int>(listener));
+  kernel_call(SYS_close, listener);
+  for (;;) {
+    init::message m{};
+    const long size = kernel_call(SYS_recvfrom, control, &m, sizeof m, 0, 0, 0);
+    if (size == -EINTR) continue;
+    if (size != sizeof m) end(121);
+    if (m.kind == init::bridge_taken) return;
+    if (m.kind == init::forward_signal) early_signal = m.value;
+  }
+}
+
+/// The way out of a proxy_only namespace: sockets that listen inside and are served outside.
+void make_bridges(const spec& s) {
+  if (s.head->bridge == 0) return;
+  hand_over(require(stage::bridge, listen_on_loopback(init::proxy_port, false)), init::proxy_port);
+  if (s.head->forwarded_count > init::most_forwarded_ports) refuse(stage::spec, -EPROTO);
+  for (std::uint32_t i = 0; i < s.head->forwarded_count; ++i) {
+    const std::uint16_t port = s.head->forwarded[i];
+    hand_over(require(stage::bridge, listen_on_loopback(port, false)), port);
+    // Clients try ::1 first where there is IPv6.
+    if (const long v6 = listen_on_loopback(port, true); !is_error(v6)) hand_over(v6, port);
+  }
 }
 
 using signal_set = std::uint64_t; // as the kernel has it
@@ -277,17 +325,12 @@ long find_and_execute(const spec& s) {
     const int self = static_cast<int>(kernel_call(SYS_getpid));
     kernel_call(SYS_ioctl, 0, TIOCSPGRP, &self);
   }
-  struct {
-    void* handler;
-    unsigned long flags;
-    void* restorer;
-    signal_set mask;
-  } plain{};
-  for (int number = 1; number <= 64; ++number)
-    kernel_call(SYS_rt_sigaction, number, &plain, nullptr, sizeof(signal_set));
+  // Actions need no reset: the outer stage did it, and neither bubblewrap nor we ignore a signal.
   const signal_set none = 0;
   kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
-  *exec_answer = find_and_execute(s);
+  // In a namespace process 1 cannot be killed from inside; on the host we could be.
+  const long signals = s.has(init::on_host) ? -landlock::restrict_signals() : 0;
+  *exec_answer = is_error(signals) ? signals : find_and_execute(s);
   end(127);
 }
 
@@ -326,7 +369,7 @@ void end_descendants() {
 }
 
 [[noreturn]] void finish(const spec& s, int status) {
-  if (!s.has(init::confine)) end_descendants();
+  if (!s.in_namespace()) end_descendants();
   const bool by_signal = WIFSIGNALED(status);
   const int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   send_message({by_signal ? init::signalled : init::exited, value, 0});
@@ -334,7 +377,7 @@ void end_descendants() {
 }
 
 [[noreturn]] void abandon(const spec& s) {
-  if (!s.has(init::confine)) end_descendants();
+  if (!s.in_namespace()) end_descendants();
   end(121);
 }
 
@@ -397,12 +440,12 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
                                                            sizeof handled, O_CLOEXEC | O_NONBLOCK));
   // A supervisor that only reaps must outlive the outer stage for as long as it takes to end the
   // tree; it learns of its death from the control socket.
-  if (s.has(init::confine)) {
+  if (s.in_namespace())
     kernel_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    confine(s);
-  } else {
+  else
     require(stage::process, kernel_call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
-  }
+  make_bridges(s);
+  if (s.has(init::confine)) confine(s);
 
   volatile long exec_answer = 0;
   const long command = require(stage::process, start_command(s, &exec_answer));
@@ -411,6 +454,7 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
     end(answer == -ENOENT || answer == -ENOTDIR ? 127 : 126);
   }
   send_message({init::started, static_cast<std::int32_t>(command), 0});
+  if (early_signal != 0) to_command(command, early_signal);
   serve(s, command, signals);
 }
 

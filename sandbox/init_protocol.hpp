@@ -7,7 +7,7 @@
 /// versioned beyond a magic number that catches a mixed installation.
 namespace gatehouse::sandbox::init {
 
-inline constexpr std::uint32_t spec_magic = 0x67683032;
+inline constexpr std::uint32_t spec_magic = 0x67683033;
 
 enum spec_flag : std::uint32_t {
   /// We are the payload of bubblewrap: check capabilities, apply Landlock and the filters. Without
@@ -19,10 +19,17 @@ enum spec_flag : std::uint32_t {
   /// Standard input is the controlling terminal of a session that is all ours: the command becomes
   /// its foreground process group.
   own_terminal = 4,
+  /// With `confine`: there is no bubblewrap around us. Capabilities are given up here, Landlock
+  /// stands alone, and the tree is ended as without `confine`.
+  on_host = 8,
 };
 
 /// Which prepared filter to load (sandbox/seccomp_filter.hpp).
 enum network_kind : std::uint32_t { full = 0, isolated = 1, proxy_only = 2 };
+
+/// Where the proxy listens inside, always: tools may be configured with it (BR-084).
+inline constexpr std::uint16_t proxy_port = 3128;
+inline constexpr std::uint32_t most_forwarded_ports = 32;
 
 /// Head of the specification, which stands in a sealed memory file. It is followed by
 /// `argument_count` + `environment_count` + `write_path_count` NUL-terminated strings.
@@ -36,6 +43,11 @@ struct spec_header {
   std::uint32_t argument_count;
   std::uint32_t environment_count;
   std::uint32_t write_path_count;
+  /// proxy_only: 1 when a host process waits for the proxy's listener.
+  std::uint32_t bridge;
+  /// Further loopback ports that lead to granted ports of the host, each through the same gate.
+  std::uint32_t forwarded_count;
+  std::uint16_t forwarded[most_forwarded_ports];
 };
 
 enum message_kind : std::uint32_t {
@@ -46,9 +58,11 @@ enum message_kind : std::uint32_t {
   exited = 4,          ///< value: exit code of the command
   signalled = 5,       ///< value: signal that ended the command
   boundary_failed = 6, ///< value: errno; stage says what could not be applied; nothing ran
+  bridge = 7,          ///< carries a listening socket; value: its port. Waits for bridge_taken
   // to init
   proceed = 15,        ///< the specification is complete; nothing is done before this
   forward_signal = 16, ///< value: signal for the command's process group
+  bridge_taken = 17,   ///< somebody listens: the command may start
 };
 
 /// What failed in `boundary_failed`.
@@ -60,6 +74,7 @@ enum class stage : std::uint32_t {
   filter,
   landlock,
   process,
+  bridge,
 };
 
 /// One datagram on the control socket (SOCK_SEQPACKET).

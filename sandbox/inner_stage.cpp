@@ -3,6 +3,7 @@
 #include "sandbox/bwrap_failure.hpp"
 #include "sandbox/file_descriptor.hpp"
 #include "sandbox/init_protocol.hpp"
+#include "sandbox/kernel_call.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -51,7 +51,8 @@ std::string spec_bytes(const inner_request& request, int stderr_fd) {
   head.magic = init::spec_magic;
   head.flags = (request.confine ? init::confine : 0u) |
                (request.guard_creation ? init::guard_creation : 0u) |
-               (request.own_terminal ? init::own_terminal : 0u);
+               (request.own_terminal ? init::own_terminal : 0u) |
+               (request.on_host ? init::on_host : 0u);
   head.network = request.network == network_mode::full       ? init::full
                  : request.network == network_mode::isolated ? init::isolated
                                                              : init::proxy_only;
@@ -59,6 +60,10 @@ std::string spec_bytes(const inner_request& request, int stderr_fd) {
   head.argument_count = static_cast<std::uint32_t>(request.command.size());
   head.environment_count = static_cast<std::uint32_t>(request.environment.size());
   head.write_path_count = static_cast<std::uint32_t>(request.write_paths.size());
+  head.bridge = request.network == network_mode::proxy_only && request.proxy_channel >= 0;
+  for (const auto port : request.forwarded_ports)
+    if (head.forwarded_count < init::most_forwarded_ports)
+      head.forwarded[head.forwarded_count++] = port;
   std::string bytes{reinterpret_cast<const char*>(&head), sizeof head};
   append(bytes, request.command);
   append(bytes, request.environment);
@@ -72,6 +77,7 @@ std::string stage_text(std::uint32_t stage) {
   case init::stage::no_new_privileges: return "no_new_privs cannot be set";
   case init::stage::filter: return "the supervised system call filter cannot be loaded";
   case init::stage::landlock: return "Landlock refuses the rules";
+  case init::stage::bridge: return "the way to the network proxy cannot be made";
   case init::stage::process: return "no process can be started inside the boundary";
   case init::stage::spec:
   case init::stage::none: break;
@@ -99,7 +105,7 @@ struct inner_stage::state {
   }
 
   result<void> open(const std::string& init_path, bool with_bwrap);
-  result<void> spawn(const std::string& bwrap, std::span<const int> inherited);
+  result<void> spawn(const std::string& bwrap, std::span<const int> inherited, bool new_session);
   result<void> tell(const inner_request& request, std::span<const std::string> arguments);
 };
 
@@ -137,9 +143,51 @@ result<void> inner_stage::state::open(const std::string& init_path, bool with_bw
   return {};
 }
 
+namespace {
+
+struct child_plan {
+  const char* program;
+  const char* const* argv;
+  std::span<const int> kept; ///< descriptors to be inherited
+  int complaints;            ///< becomes descriptor 2
+  bool new_session;
+  volatile int failure; ///< errno of the execution
+};
+
+/// What the new process does; a frame of its own, because the memory is the parent's (vfork).
+[[noreturn, gnu::noinline, gnu::no_sanitize_address]] void become_child(child_plan& plan) {
+  // Signals for our group must reach the command through us only, once and in order.
+  if (plan.new_session)
+    kernel_call(SYS_setsid);
+  else
+    kernel_call(SYS_setpgid, 0, 0);
+  // Whatever our own caller ignores, the command starts like any other program.
+  reset_signal_actions();
+  kernel_call(SYS_dup3, plan.complaints, 2, 0);
+  for (const int fd : plan.kept)
+    kernel_call(SYS_fcntl, fd, F_SETFD, 0);
+  const std::uint64_t none = 0;
+  kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+  const char* environment[] = {nullptr};
+  plan.failure = static_cast<int>(-kernel_call(SYS_execve, plan.program, plan.argv, environment));
+  for (;;)
+    kernel_call(SYS_exit_group, 127);
+}
+
+/// posix_spawn without its two calls per signal. No handler of ours can run meanwhile: there is
+/// none. @return the pid or -1 with errno; plan.failure says whether the program was executed
+[[gnu::noinline, gnu::no_sanitize_address]] pid_t start_child(child_plan& plan) {
+  const pid_t pid = vfork();
+  if (pid == 0) become_child(plan);
+  return pid;
+}
+
+} // namespace
+
 /// The environment is empty: nothing the command's environment holds (LD_PRELOAD, say) may act on
 /// the programs that build its boundary.
-result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const int> inherited) {
+result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const int> inherited,
+                                       bool new_session) {
   const std::string payload = "/proc/self/fd/" + std::to_string(init.get());
   const std::string control_text = std::to_string(inner_control.get());
   const std::string spec_text = std::to_string(spec.get());
@@ -150,42 +198,24 @@ result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const
   if (!bwrap.empty())
     argv = {"bwrap", "--as-pid-1", "--args", arguments_text.c_str(), "--remount-ro", "/proc", "--"};
   argv.insert(argv.end(), {payload.c_str(), control_text.c_str(), spec_text.c_str(), nullptr});
-  const char* environment[] = {nullptr};
 
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  // Duplicating a descriptor onto itself is how posix_spawn lets it be inherited.
+  std::vector<int> kept(inherited.begin(), inherited.end());
   for (const int fd :
        {init.get(), inner_control.get(), spec.get(), stderr_copy.get(), bwrap_arguments.get()})
-    if (fd >= 0) posix_spawn_file_actions_adddup2(&files, fd, fd);
-  for (const int fd : inherited)
-    posix_spawn_file_actions_adddup2(&files, fd, fd);
-  posix_spawn_file_actions_adddup2(&files, inner_complaints.get(), 2);
-
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  // Bubblewrap waits for children; the inner stage resets everything else for the command.
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGCHLD);
-  sigaddset(&defaults, SIGPIPE);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  // Signals for our group must reach the command through us only, once and in order.
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  const char* program = bwrap.empty() ? payload.c_str() : bwrap.c_str();
-  errno = posix_spawn(&child, program, &files, &attributes, const_cast<char**>(argv.data()),
-                      const_cast<char**>(environment));
-  const int failure = errno;
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  errno = failure;
-  if (failure != 0) {
-    child = -1;
-    return system_failure(std::string{"cannot start "} + program);
+    if (fd >= 0) kept.push_back(fd);
+  child_plan plan{bwrap.empty() ? payload.c_str() : bwrap.c_str(),
+                  argv.data(),
+                  kept,
+                  inner_complaints.get(),
+                  new_session,
+                  0};
+  const pid_t started = start_child(plan);
+  if (started < 0 || plan.failure != 0) {
+    if (started > 0) waitpid(started, nullptr, 0);
+    if (started > 0) errno = plan.failure;
+    return system_failure(std::string{"cannot start "} + plan.program);
   }
+  child = started;
   inner_control.reset();
   inner_complaints.reset();
   bwrap_arguments.reset();
@@ -216,11 +246,33 @@ result<void> inner_stage::state::tell(const inner_request& request,
 
 namespace {
 
+/// Passes a listening socket on to whoever serves it.
+bool pass_on(int channel, int listener, std::int32_t port) {
+  const auto tag = static_cast<std::uint32_t>(port);
+  iovec data{const_cast<std::uint32_t*>(&tag), sizeof tag};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  header.msg_control = space;
+  header.msg_controllen = sizeof space;
+  cmsghdr* part = CMSG_FIRSTHDR(&header);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(part), &listener, sizeof listener);
+  ssize_t sent = -1;
+  do
+    sent = sendmsg(channel, &header, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == sizeof tag;
+}
+
 /// What the inner stage has said so far.
 class conversation {
 public:
-  conversation(int control, supervisor* watcher, event_report& report)
-      : control_{control}, watcher_{watcher}, report_{report} {}
+  conversation(int control, int proxy_channel, supervisor* watcher, event_report& report)
+      : control_{control}, proxy_channel_{proxy_channel}, watcher_{watcher}, report_{report} {}
 
   /// Reads what is there. False at the end of the conversation.
   bool read();
@@ -230,7 +282,10 @@ public:
   int conclude(int status, int complaints, const std::string& program);
 
 private:
+  void take_bridge(const msghdr& header, std::int32_t port);
+
   int control_;
+  int proxy_channel_;
   supervisor* watcher_;
   event_report& report_;
   std::optional<init::message> last_;
@@ -258,12 +313,32 @@ bool conversation::read() {
         watcher_->adopt(fd);
       else
         close(fd);
+    } else if (m.kind == init::bridge) {
+      take_bridge(header, m.value);
     } else if (m.kind == init::started) {
       report_.send({});
     } else {
       last_ = m;
     }
   }
+}
+
+/// Without the answer the inner stage starts nothing: it waits until it is ended.
+void conversation::take_bridge(const msghdr& header, std::int32_t port) {
+  const cmsghdr* part = CMSG_FIRSTHDR(&header);
+  if (!part || part->cmsg_type != SCM_RIGHTS) return;
+  file_descriptor listener;
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+  listener.reset(fd);
+  if (!pass_on(proxy_channel_, fd, port)) {
+    last_ = init::message{init::boundary_failed, errno,
+                          static_cast<std::uint32_t>(init::stage::bridge)};
+    shutdown(control_, SHUT_RDWR);
+    return;
+  }
+  const init::message taken{init::bridge_taken, 0, 0};
+  send(control_, &taken, sizeof taken, MSG_NOSIGNAL);
 }
 
 void conversation::forward_signals(int signals) {
@@ -321,15 +396,21 @@ bool leads_terminal_session() noexcept {
   return getsid(0) == getpid() && tcgetsid(0) == getpid();
 }
 
+bool session_has_terminal() noexcept {
+  const file_descriptor terminal{open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)};
+  return terminal || errno != ENXIO;
+}
+
 inner_stage::inner_stage(std::unique_ptr<state> s) noexcept : state_{std::move(s)} {}
 inner_stage::inner_stage(inner_stage&&) noexcept = default;
 inner_stage::~inner_stage() = default;
 
 result<inner_stage> inner_stage::start(const std::string& init_path, const std::string& bwrap,
-                                       std::span<const int> inherited) {
+                                       std::span<const int> inherited, bool new_session) {
   auto s = std::make_unique<state>();
   if (const auto opened = s->open(init_path, !bwrap.empty()); !opened) return opened.error();
-  if (const auto spawned = s->spawn(bwrap, inherited); !spawned) return spawned.error();
+  if (const auto spawned = s->spawn(bwrap, inherited, new_session); !spawned)
+    return spawned.error();
   return inner_stage{std::move(s)};
 }
 
@@ -340,7 +421,7 @@ int inner_stage::run(const inner_request& request, std::span<const std::string> 
     report.boundary_failed(told.error());
     return exit_no_boundary;
   }
-  conversation talk{s.control.get(), watcher, report};
+  conversation talk{s.control.get(), request.proxy_channel, watcher, report};
   bool talking = true, supervising = watcher != nullptr;
   for (;;) {
     pollfd watched[] = {{s.ended.get(), POLLIN, 0},

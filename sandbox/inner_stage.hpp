@@ -5,6 +5,7 @@
 #include "sandbox/event_report.hpp"
 #include "sandbox/supervisor.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,14 +23,24 @@ struct inner_request {
   network_mode network = network_mode::isolated;
   bool guard_creation = false;
   bool own_terminal = false; ///< see leads_terminal_session()
+  bool on_host = false;      ///< confined without bubblewrap (sandbox/landlock_backend.hpp)
   std::vector<std::string> command;
   std::vector<std::string> environment; ///< "NAME=value"
   std::vector<std::string> write_paths;
+  /// proxy_only: a unix socket that takes the listeners made inside, each with its port as 32 bits
+  /// in host order; -1: nobody listens and nothing gets out.
+  int proxy_channel = -1;
+  std::vector<std::uint16_t> forwarded_ports; ///< at most init::most_forwarded_ports
 };
 
 /// True when standard input is the controlling terminal of a session that this process leads, that
 /// is, a pseudo-terminal made for it.
 bool leads_terminal_session() noexcept;
+
+/// False when it is certain that this session has no controlling terminal that the command could
+/// reach: only then it needs no session of its own (which the scheduler makes expensive on a busy
+/// machine, because it starts a new group of tasks for each).
+bool session_has_terminal() noexcept;
 
 /// The inner stage and, around it, bubblewrap. Starting is apart from telling what to do, so that
 /// the programs load while the view is still being planned. Until it is told, bubblewrap has made
@@ -38,10 +49,11 @@ bool leads_terminal_session() noexcept;
 class inner_stage {
 public:
   /// `bwrap`: the program to build the view with; empty: the inner stage is started directly.
-  /// `inherited`: descriptors that the arguments given to run() will name.
+  /// `inherited`: descriptors that the arguments given to run() will name. `new_session`: the child
+  /// has no controlling terminal; bubblewrap sees to that by itself.
   /// @pre descriptors 0 to 2 are open and everything above is close-on-exec
   static result<inner_stage> start(const std::string& init_path, const std::string& bwrap,
-                                   std::span<const int> inherited);
+                                   std::span<const int> inherited, bool new_session = false);
 
   inner_stage(inner_stage&&) noexcept;
   inner_stage& operator=(inner_stage&&) = delete;

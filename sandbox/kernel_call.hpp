@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 
 #include <sys/syscall.h>
 
@@ -45,6 +45,19 @@ inline long kernel_call(long number, Args... arguments) noexcept {
 /// Is the answer an error?
 inline bool is_error(long answer) noexcept {
   return answer < 0;
+}
+
+/// Every signal gets its default action, also the ones that the C library keeps for itself. A plain
+/// loop of calls: made between fork and exec.
+inline void reset_signal_actions() noexcept {
+  struct {
+    void* handler;
+    unsigned long flags;
+    void* restorer;
+    std::uint64_t mask;
+  } plain{};
+  for (int number = 1; number <= 64; ++number)
+    kernel_call(SYS_rt_sigaction, number, &plain, nullptr, sizeof plain.mask);
 }
 
 } // namespace gatehouse::sandbox

@@ -21,6 +21,15 @@ std::vector<std::string> launch_argv(const launch_request& request) {
   add_each("--workspace-root", request.workspace_roots);
   add_each("--protected-name", request.protected_names);
   add_each("--protected-path", request.protected_paths);
+  if (request.managed_network) {
+    argv.emplace_back("--allow-network-for-proxy");
+    if (request.proxy_fd >= 0)
+      argv.insert(argv.end(), {"--proxy-fd", std::to_string(request.proxy_fd)});
+    for (const auto port : request.forwarded_ports)
+      argv.insert(argv.end(), {"--forward-port", std::to_string(port)});
+    if (request.local_binding) argv.emplace_back("--allow-local-binding");
+  }
+  if (request.legacy_landlock) argv.emplace_back("--use-legacy-landlock");
   if (request.report_fd >= 0)
     argv.insert(argv.end(), {"--report-fd", std::to_string(request.report_fd)});
   argv.emplace_back("--");

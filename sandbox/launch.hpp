@@ -2,6 +2,7 @@
 
 #include "protocol/permission_profile.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,13 @@ struct launch_request {
   std::string tmpdir;                       ///< of the command's environment; empty: none
   std::vector<std::string> protected_names; ///< beside the default ones
   std::vector<std::string> protected_paths;
+  bool managed_network = false; ///< only the managed proxy can be reached
+  int proxy_fd = -1; ///< the child's number of the socket that takes the proxy's listeners
+  bool local_binding = false;
+  std::vector<std::uint16_t> forwarded_ports;
   int report_fd = -1; ///< the child's number of the descriptor that takes the report
   std::vector<std::string> command;
+  bool legacy_landlock = false; ///< only when somebody asked for it (§83)
 };
 
 /// The argv of the helper (§76). Pure.

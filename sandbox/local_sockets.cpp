@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/socket.h>
@@ -80,6 +81,29 @@ bool is_own_stream(int socket) {
   return false;
 }
 
+/// `address:port` when it leads out of the loopback, else empty.
+std::string address_beyond_loopback(const address& to) {
+  char text[INET6_ADDRSTRLEN] = {};
+  if (to.bytes.ss_family == AF_INET && to.size >= sizeof(sockaddr_in)) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(to.bytes);
+    const auto first = ntohl(v4.sin_addr.s_addr) >> 24;
+    // 0.0.0.0 is another name for this machine.
+    if (first == 127 || v4.sin_addr.s_addr == 0) return {};
+    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+    return std::string{text} + ":" + std::to_string(ntohs(v4.sin_port));
+  }
+  if (to.bytes.ss_family == AF_INET6 && to.size >= offsetof(sockaddr_in6, sin6_scope_id)) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(to.bytes);
+    const auto* bytes = v6.sin6_addr.s6_addr;
+    if (IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr) ||
+        (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && bytes[12] == 127))
+      return {};
+    inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+    return "[" + std::string{text} + "]:" + std::to_string(ntohs(v6.sin6_port));
+  }
+  return {};
+}
+
 answer connect_now(int socket, const address& to) {
   return ::connect(socket, reinterpret_cast<const sockaddr*>(&to.bytes), to.size) == 0
              ? answer{}
@@ -89,7 +113,7 @@ answer connect_now(int socket, const address& to) {
 } // namespace
 
 void local_sockets::blocked(const char* call, std::string path, std::string family,
-                            std::string entry) const {
+                            std::string entry, std::string host) const {
   sandbox_event event;
   event.kind = sandbox_event_kind::blocked;
   event.refusal = family.empty() ? denial_kind::file_write : denial_kind::network;
@@ -97,13 +121,17 @@ void local_sockets::blocked(const char* call, std::string path, std::string fami
   event.path = std::move(path);
   event.family = std::move(family);
   event.entry = std::move(entry);
+  event.host = std::move(host);
   report_(event);
 }
 
 answer local_sockets::refuse_family(const seccomp_data& call) const {
-  blocked("socket", {}, family_name(static_cast<int>(call.args[0])),
-          network_ == network_mode::proxy_only ? "network only through the proxy"
-                                               : "network restricted");
+  const int family = static_cast<int>(call.args[0]);
+  const bool internet = family == AF_INET || family == AF_INET6;
+  blocked("socket", {}, family_name(family),
+          network_ != network_mode::proxy_only ? "network restricted"
+          : internet                           ? "TCP only, through the proxy; no UDP, no DNS"
+                                               : "network only through the proxy");
   return answer::failure(EPERM);
 }
 
@@ -144,7 +172,7 @@ answer local_sockets::connect(const caller& who, const seccomp_data& call) const
     const std::string path = to.path();
     if (to.is_abstract()) {
       // Abstract names belong to the network namespace: in one of our own all of them are inside.
-      if (network_ == network_mode::full) {
+      if (!own_abstract_names_) {
         blocked("connect", {}, "AF_UNIX", host_sockets);
         return answer::failure(EACCES);
       }
@@ -158,6 +186,12 @@ answer local_sockets::connect(const caller& who, const seccomp_data& call) const
       std::memset(name.sun_path, 0, sizeof name.sun_path);
       std::memcpy(name.sun_path, by_descriptor.c_str(), by_descriptor.size());
       to.size = sizeof name;
+    }
+  } else if (network_ == network_mode::proxy_only && (family == AF_INET || family == AF_INET6)) {
+    // Nothing but the loopback is there; said here, it is known what was wanted.
+    if (const auto past = address_beyond_loopback(to); !past.empty()) {
+      blocked("connect", {}, family_name(family), "network only through the proxy", past);
+      return answer::failure(ENETUNREACH);
     }
   } else if (family != AF_INET && family != AF_INET6) {
     blocked("connect", {}, family_name(family), "only internet and local sockets connect");
@@ -190,6 +224,12 @@ answer local_sockets::listen(const caller& who, const seccomp_data& call) {
   answer through;
   through.let_through = true;
   const file_descriptor socket = who.borrow(static_cast<int>(call.args[0]));
+  if (network_ == network_mode::proxy_only && !local_binding_ && socket &&
+      family_of(socket.get()) != AF_UNIX) {
+    blocked("listen", {}, family_name(family_of(socket.get())),
+            "listening needs network.allow_local_binding");
+    return answer::failure(EACCES);
+  }
   if (!socket || family_of(socket.get()) != AF_UNIX || is_own_stream(socket.get())) return through;
   file_descriptor file = bound_file(socket.get(), who);
   if (!file || !who.still_waits()) return through;

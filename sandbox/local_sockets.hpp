@@ -20,12 +20,15 @@ namespace gatehouse::sandbox {
 /// sandbox listens on.
 class local_sockets {
 public:
-  /// `folders` and `report` must outlive the object.
-  local_sockets(network_mode network, const guarded_folders& folders,
+  /// `own_abstract_names`: the command has a network namespace unless the network is full, so that
+  /// abstract names are all inside it. `folders` and `report` must outlive the object.
+  local_sockets(network_mode network, bool own_abstract_names, bool local_binding,
+                const guarded_folders& folders,
                 const std::function<void(const sandbox_event&)>& report)
-      : network_{network}, folders_{folders}, report_{report} {}
+      : network_{network}, own_abstract_names_{own_abstract_names && network != network_mode::full},
+        local_binding_{local_binding}, folders_{folders}, report_{report} {}
 
-  /// `socket` of a family that the network mode does not have.
+  /// `socket` of a family or kind that the network mode does not have.
   answer refuse_family(const seccomp_data& call) const;
   /// Performed here, whatever the family: were it let through, the address could change behind our
   /// back.
@@ -43,9 +46,12 @@ private:
   [[nodiscard]] bool is_ours(int object) const noexcept;
   /// errno when `path` (as in the address) must not be connected to; else the file in `target`.
   int find_listener(const caller& who, const std::string& path, file_descriptor& target) const;
-  void blocked(const char* call, std::string path, std::string family, std::string entry) const;
+  void blocked(const char* call, std::string path, std::string family, std::string entry,
+               std::string host = {}) const;
 
   network_mode network_;
+  bool own_abstract_names_;
+  bool local_binding_;
   const guarded_folders& folders_;
   const std::function<void(const sandbox_event&)>& report_;
   /// Held open, so that the number of the inode cannot be given to another file.

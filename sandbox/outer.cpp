@@ -10,6 +10,7 @@
 #include "sandbox/find_bwrap.hpp"
 #include "sandbox/host_paths.hpp"
 #include "sandbox/inner_stage.hpp"
+#include "sandbox/landlock_backend.hpp"
 #include "sandbox/plan.hpp"
 #include "sandbox/program_lookup.hpp"
 #include "sandbox/supervisor.hpp"
@@ -86,14 +87,69 @@ std::string canonical(const std::string& path) {
   return realpath(path.c_str(), buffer) ? std::string{buffer} : path;
 }
 
-int run_confined(const outer_options& options, const permission_profile& profile,
-                 const std::string& init_path, std::span<const char* const> environment,
-                 event_report& report) {
-  const auto fail = [&](const error& why) {
+/// A boundary of ours is due: which one, and what it is made of.
+struct confinement {
+  const outer_options& options;
+  const permission_profile& profile;
+  policy::access_context context;
+  network_mode network;
+  const std::string& init_path;
+  std::span<const char* const> environment;
+  event_report& report;
+
+  int fail(const error& why) const {
     report.boundary_failed(why);
     return exit_no_boundary;
-  };
-  const auto context = context_of(options);
+  }
+  inner_request request_for(sandbox_backend backend) const {
+    inner_request request;
+    request.network = network;
+    request.own_terminal = leads_terminal_session();
+    request.command = options.command;
+    const bool proxied = backend == sandbox_backend::linux_bubblewrap && options.proxy_fd >= 0;
+    request.environment =
+        confined_environment(environment, network, backend,
+                             proxied ? std::optional{options.local_binding} : std::nullopt);
+    return request;
+  }
+};
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings)
+    std::fprintf(stderr, "gatehouse-sandbox: warning: %s\n", warning.c_str());
+}
+
+result<void> enter(const std::string& folder) {
+  if (chdir(folder.c_str()) == 0) return {};
+  return error{errc::not_found, "cannot enter " + folder + ": " + std::strerror(errno),
+               "choose an existing folder as --command-cwd"};
+}
+
+/// Landlock and the filter on the host as it is (§83).
+int run_on_host(const confinement& c) {
+  const auto facts = gather_host_facts(c.profile, c.context);
+  const auto view = make_mount_plan(c.profile, c.context, facts);
+  if (!view) return c.fail(view.error());
+  auto plan = make_landlock_plan(*view, children_on_host);
+  if (!plan) return c.fail(plan.error());
+  warn(plan->warnings);
+  if (const auto entered = enter(c.options.command_cwd); !entered) return c.fail(entered.error());
+
+  auto request = c.request_for(sandbox_backend::landlock);
+  request.on_host = request.guard_creation = true;
+  request.write_paths = plan->grants;
+  auto stage = inner_stage::start(c.init_path, {}, {}, !request.own_terminal);
+  if (!stage) return c.fail(stage.error());
+  supervisor watcher{{c.network, request.own_terminal, plan->guards, plan->write_paths,
+                      plan->read_only_paths, true, false,
+                      [&](const sandbox_event& event) { c.report.send(event); }}};
+  return stage->run(request, {}, &watcher, c.report);
+}
+
+/// Bubblewrap's mounts and namespaces, with Landlock and the filter inside (§75).
+int run_in_view(const confinement& c) {
+  const auto& [options, profile, context, network, init_path, environment, report] = c;
+  const auto fail = [&](const error& why) { return c.fail(why); };
   std::vector<std::string> writable_roots;
   for (const auto& root : writable_roots_of(profile, context))
     writable_roots.push_back(canonical(root));
@@ -116,8 +172,7 @@ int run_confined(const outer_options& options, const permission_profile& profile
   const auto facts = gather_host_facts(profile, context);
   const auto plan = make_mount_plan(profile, context, facts);
   if (!plan) return fail(plan.error());
-  for (const auto& warning : plan->warnings)
-    std::fprintf(stderr, "gatehouse-sandbox: warning: %s\n", warning.c_str());
+  warn(plan->warnings);
   const auto empty_files = open_empty_files(denied_file_count(*plan));
   if (!empty_files) return fail(empty_files.error());
   std::vector<int> empty_fds;
@@ -128,21 +183,25 @@ int run_confined(const outer_options& options, const permission_profile& profile
   if (!early)
     if (const auto started = start(empty_fds); !started) return fail(started.error());
 
-  inner_request request;
-  request.network = choose_network(profile, options.proxy_network);
+  auto request = c.request_for(sandbox_backend::linux_bubblewrap);
   request.guard_creation = !plan->guards.empty();
-  request.own_terminal = leads_terminal_session();
-  request.command = options.command;
-  request.environment = confined_environment(environment, request.network);
+  request.proxy_channel = options.proxy_fd;
+  request.forwarded_ports = options.forwarded_ports;
   request.write_paths = plan->write_paths;
 
   bwrap_options view;
   view.network = request.network;
-  view.new_session = !request.own_terminal;
+  view.new_session = !request.own_terminal && session_has_terminal();
   view.chdir = canonical(options.command_cwd);
   view.empty_fds = empty_fds;
 
-  supervisor watcher{{request.network, request.own_terminal, plan->guards, plan->write_paths,
+  supervisor watcher{{request.network,
+                      request.own_terminal,
+                      plan->guards,
+                      plan->write_paths,
+                      {},
+                      false,
+                      options.local_binding,
                       [&report](const sandbox_event& event) { report.send(event); }}};
   return stage->run(request, bwrap_argv(*plan, view), &watcher, report);
 }
@@ -151,10 +210,8 @@ int run_confined(const outer_options& options, const permission_profile& profile
 /// whole tree ends with the command (§99a).
 int run_supervised(const outer_options& options, const std::string& init_path,
                    std::span<const char* const> environment, event_report& report) {
-  if (chdir(options.command_cwd.c_str()) != 0) {
-    report.boundary_failed({errc::not_found,
-                            "cannot enter " + options.command_cwd + ": " + std::strerror(errno),
-                            "choose an existing folder as --command-cwd"});
+  if (const auto entered = enter(options.command_cwd); !entered) {
+    report.boundary_failed(entered.error());
     return exit_no_boundary;
   }
   inner_request request;
@@ -189,7 +246,19 @@ int run_outer(const outer_options& options, const std::string& init_path,
   }
   if (profile->kind != profile_kind::managed)
     return run_supervised(options, init_path, environment, report);
-  return run_confined(options, *profile, init_path, environment, report);
+  const confinement c{options,
+                      *profile,
+                      context_of(options),
+                      choose_network(*profile, options.proxy_network),
+                      init_path,
+                      environment,
+                      report};
+  const auto requested =
+      options.legacy_landlock ? std::optional{sandbox_backend::landlock} : std::nullopt;
+  const auto backend =
+      choose_backend(requested, look_at_platform(), needs_of(*profile, c.context, c.network));
+  if (!backend) return c.fail(backend.error());
+  return *backend == sandbox_backend::landlock ? run_on_host(c) : run_in_view(c);
 }
 
 } // namespace gatehouse::sandbox

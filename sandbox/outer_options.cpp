@@ -1,5 +1,7 @@
 #include "sandbox/outer_options.hpp"
 
+#include "sandbox/init_protocol.hpp"
+
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -24,6 +26,17 @@ result<int> descriptor(std::string_view option, std::string_view text) {
   return fd;
 }
 
+/// Lower ones cannot be bound without privileges.
+result<std::uint16_t> forwarded_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (failure != std::errc{} || end != text.data() + text.size() || port < 1024 ||
+      port == init::proxy_port)
+    return wrong("--forward-port takes a port from 1024 to 65535 other than " +
+                 std::to_string(init::proxy_port) + ", not '" + std::string{text} + "'");
+  return port;
+}
+
 result<std::string> read_all(int fd) {
   std::string text;
   char part[16384];
@@ -45,8 +58,9 @@ std::string_view outer_usage() noexcept {
   return "usage: gatehouse-sandbox --sandbox-policy-cwd DIR [--command-cwd DIR]\n"
          "         (--permission-profile JSON | --permission-profile-fd N)\n"
          "         [--workspace-root DIR]... [--tmpdir DIR] [--protected-name NAME]...\n"
-         "         [--protected-path PATH]... [--allow-network-for-proxy] [--report-fd N]\n"
-         "         -- COMMAND [ARGUMENT]...\n"
+         "         [--protected-path PATH]... [--use-legacy-landlock] [--report-fd N]\n"
+         "         [--allow-network-for-proxy [--proxy-fd N] [--forward-port PORT]...\n"
+         "         [--allow-local-binding]] -- COMMAND [ARGUMENT]...\n"
          "\n"
          "Runs COMMAND inside the boundary that the permission profile describes, or not at all.\n"
          "Exit status: the command's; 128+n when signal n ended it; 121 the boundary cannot be\n"
@@ -64,9 +78,17 @@ result<outer_options> parse_outer_options(std::span<const char* const> arguments
       o.proxy_network = true;
       continue;
     }
+    if (option == "--allow-local-binding") {
+      o.local_binding = true;
+      continue;
+    }
+    if (option == "--use-legacy-landlock") {
+      o.legacy_landlock = true;
+      continue;
+    }
     std::string* single = nullptr;
     std::vector<std::string>* list = nullptr;
-    bool is_path = true, is_profile = false, is_fd = false;
+    bool is_path = true, is_profile = false, is_fd = false, is_port = false;
     if (option == "--sandbox-policy-cwd")
       single = &o.policy_cwd;
     else if (option == "--command-cwd")
@@ -83,18 +105,27 @@ result<outer_options> parse_outer_options(std::span<const char* const> arguments
       is_profile = true;
     else if (option == "--permission-profile-fd")
       is_profile = is_fd = true;
-    else if (option == "--report-fd")
+    else if (option == "--report-fd" || option == "--proxy-fd")
       is_fd = true;
+    else if (option == "--forward-port")
+      is_port = true;
     else
       return wrong("unknown option '" + std::string{option} + "'");
 
     if (++at == arguments.size()) return wrong(std::string{option} + " needs a value");
     const std::string_view value = arguments[at];
-    if (is_fd) {
+    if (is_port) {
+      const auto port = forwarded_port(value);
+      if (!port) return port.error();
+      if (o.forwarded_ports.size() == init::most_forwarded_ports)
+        return wrong("--forward-port is given more than " +
+                     std::to_string(init::most_forwarded_ports) + " times");
+      o.forwarded_ports.push_back(*port);
+    } else if (is_fd) {
       const auto fd = descriptor(option, value);
       if (!fd) return fd.error();
       if (!is_profile) {
-        o.report_fd = *fd;
+        (option == "--proxy-fd" ? o.proxy_fd : o.report_fd) = *fd;
         continue;
       }
       if (has_profile) return wrong("the permission profile is given twice");
@@ -123,6 +154,9 @@ result<outer_options> parse_outer_options(std::span<const char* const> arguments
     }
   }
   if (o.policy_cwd.empty()) return wrong("--sandbox-policy-cwd is missing");
+  if (!o.proxy_network && (o.proxy_fd >= 0 || !o.forwarded_ports.empty() || o.local_binding))
+    return wrong("--proxy-fd, --forward-port and --allow-local-binding need "
+                 "--allow-network-for-proxy");
   if (!has_profile) return wrong("--permission-profile or --permission-profile-fd is missing");
   if (at + 1 >= arguments.size()) return wrong("the command is missing: put it after '--'");
   o.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, arguments.end());

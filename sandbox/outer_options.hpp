@@ -2,6 +2,7 @@
 
 #include "protocol/result.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,8 +20,12 @@ struct outer_options {
   std::vector<std::string> protected_names; ///< beside the default ones (§D14)
   std::vector<std::string> protected_paths; ///< absolute; this program's own state, say (§63)
   bool proxy_network = false;               ///< only the managed proxy can be reached (§80)
-  int report_fd = -1;                       ///< JSON lines go here (sandbox/launch.hpp); -1: none
-  std::vector<std::string> command;         ///< program and arguments, at least one
+  int proxy_fd = -1; ///< a unix socket that takes the proxy's listeners; -1: nothing gets out
+  bool local_binding = false;                 ///< programs may listen on their own loopback
+  std::vector<std::uint16_t> forwarded_ports; ///< loopback ports that lead to the host's
+  bool legacy_landlock = false;               ///< Landlock alone instead of bubblewrap (§83)
+  int report_fd = -1;                         ///< JSON lines go here (sandbox/launch.hpp); -1: none
+  std::vector<std::string> command;           ///< program and arguments, at least one
 };
 
 /// Usage text for people.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -143,6 +144,12 @@ bool is_own_stream(const place& at) {
 bool is_process_information(const place& at) {
   struct statfs fs {};
   return fstatfs(at.object.get(), &fs) != 0 || fs.f_type == PROC_SUPER_MAGIC;
+}
+
+std::string path_on_host(const file_descriptor& file) {
+  char text[PATH_MAX];
+  const auto size = readlink(own_path(file).c_str(), text, sizeof text);
+  return {text, size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
 int refusal_of(const place& at) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include <sys/types.h>
 
@@ -51,6 +52,10 @@ bool is_own_stream(const place& at);
 
 /// True when what stands at `at` is a file of /proc itself, not one that /proc leads to.
 bool is_process_information(const place& at);
+
+/// Where an open file or folder of this host lies now, links to it (/proc/PID/fd/N) followed; not
+/// absolute when it has no name (a pipe, a memory file). Only for callers whose view is our own.
+std::string path_on_host(const file_descriptor& file);
 
 /// EROFS on a read-only mount, else EACCES: what the caller would have been told by the kernel.
 int refusal_of(const place& at);

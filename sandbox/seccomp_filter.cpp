@@ -90,6 +90,36 @@ constexpr call creating[] = {
     {"symlink"}, {"unlink"},   {"unlinkat"}, {"rmdir"},     {"symlinkat"},
 };
 
+/// Landlock does not know these, and without namespaces and read-only mounts nothing else does.
+constexpr call refused_on_host[] = {
+    {"shmget"},
+    {"msgget"},
+    {"semget"},
+    {"mq_open"},
+};
+/// Programs copy without attributes when these do not exist.
+constexpr call unsupported_on_host[] = {
+    {"setxattr"},        {"lsetxattr"},          {"fsetxattr"},
+    {"setxattrat", 463}, {"removexattr"},        {"lremovexattr"},
+    {"fremovexattr"},    {"removexattrat", 466}, {"fchmodat2", 452},
+};
+constexpr call supervised_on_host[] = {
+    {"chmod"},    {"fchmod"}, {"fchmodat"}, {"chown"},     {"lchown"},    {"fchown"},
+    {"fchownat"}, {"utime"},  {"utimes"},   {"futimesat"}, {"utimensat"},
+};
+/// Refused unless the argument says "myself" (0).
+struct call_on_others {
+  call what;
+  unsigned argument;
+};
+constexpr call_on_others limited_on_host[] = {
+    {{"prlimit64"}, 0},         {{"setpriority"}, 1},        {{"ioprio_set"}, 1},
+    {{"sched_setaffinity"}, 0}, {{"sched_setscheduler"}, 0}, {{"sched_setparam"}, 0},
+    {{"sched_setattr"}, 0},
+};
+/// Flags of files (immutable, no-dump, project), changed through a descriptor for reading.
+constexpr std::uint64_t file_flag_requests[] = {0x40086602, 0x40046602, 0x401c5820};
+
 constexpr std::array<std::uint64_t, 8> namespace_flags = {
     CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
     CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */};
@@ -152,12 +182,27 @@ void limit_families(rule_sink& sink, const call& c, filter_answer answer,
   sink.add(c, filter_answer::refuse, condition, {equals(0, AF_UNIX), masked(1, 1, 0)});
 }
 
+/// Of the internet families only TCP: no datagrams (DNS, QUIC), no raw sockets, no other transport.
+void only_tcp(rule_sink& sink, const call& c) {
+  constexpr std::uint64_t tcp = 6;
+  for (const std::uint64_t family : {AF_INET, AF_INET6}) {
+    const std::string condition = "an internet family other than TCP";
+    for (const std::uint64_t bit : {2u, 4u, 8u})
+      sink.add(c, filter_answer::supervise, condition, {equals(0, family), masked(1, bit, bit)});
+    sink.add(c, filter_answer::supervise, condition, {equals(0, family), masked(1, 1, 0)});
+    for (std::uint64_t protocol = 1; protocol < tcp; ++protocol)
+      sink.add(c, filter_answer::supervise, condition, {equals(0, family), equals(2, protocol)});
+    sink.add(c, filter_answer::supervise, condition, {equals(0, family), greater(2, tcp)});
+  }
+}
+
 void network_rules(rule_sink& sink, init::network_kind network) {
   constexpr call socket_call{"socket"};
   if (network == init::isolated) {
     limit_families(sink, socket_call, filter_answer::supervise, {AF_UNIX});
   } else if (network == init::proxy_only) {
     limit_families(sink, socket_call, filter_answer::supervise, {AF_UNIX, AF_INET, AF_INET6});
+    only_tcp(sink, socket_call);
   } else {
     limit_families(sink, socket_call, filter_answer::refuse,
                    {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
@@ -171,7 +216,24 @@ void network_rules(rule_sink& sink, init::network_kind network) {
     sink.add(c, filter_answer::supervise);
 }
 
-void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation) {
+void host_rules(rule_sink& sink) {
+  for (const call& c : refused_on_host)
+    sink.add(c, filter_answer::refuse);
+  for (const call& c : unsupported_on_host)
+    sink.add(c, filter_answer::unsupported);
+  for (const call& c : supervised_on_host)
+    sink.add(c, filter_answer::supervise);
+  for (const auto& [c, argument] : limited_on_host)
+    sink.add(c, filter_answer::refuse, "another process", {greater(argument, 0)});
+  for (const auto request : file_flag_requests)
+    sink.add({"ioctl"}, filter_answer::refuse, "flags of a file", {masked(1, low_word, request)});
+  for (const std::uint64_t flag : {O_WRONLY, O_RDWR, O_TRUNC}) {
+    sink.add({"open"}, filter_answer::supervise, "for writing", {masked(1, flag, flag)});
+    sink.add({"openat"}, filter_answer::supervise, "for writing", {masked(2, flag, flag)});
+  }
+}
+
+void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation, bool on_host) {
   for (const call& c : always_refused)
     sink.add(c, filter_answer::refuse);
 
@@ -198,25 +260,28 @@ void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation)
     for (const call& c : creating)
       sink.add(c, filter_answer::supervise);
   }
+  if (on_host) host_rules(sink);
 }
 
 } // namespace
 
-std::vector<filter_rule> describe_filter(init::network_kind network, bool guard_creation) {
+std::vector<filter_rule> describe_filter(init::network_kind network, bool guard_creation,
+                                         bool on_host) {
   std::vector<filter_rule> text;
   rule_sink sink{&text, nullptr};
-  add_rules(sink, network, guard_creation);
+  add_rules(sink, network, guard_creation, on_host);
   return text;
 }
 
-std::vector<sock_filter> build_filter(init::network_kind network, bool guard_creation) {
+std::vector<sock_filter> build_filter(init::network_kind network, bool guard_creation,
+                                      bool on_host) {
   std::vector<sock_filter> program;
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
   if (!filter) return program;
   bool failed = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) != 0 ||
                 seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2) != 0;
   rule_sink sink{nullptr, filter};
-  add_rules(sink, network, guard_creation);
+  add_rules(sink, network, guard_creation, on_host);
   failed = failed || sink.failed();
 
   const int file = memfd_create("filter", MFD_CLOEXEC);

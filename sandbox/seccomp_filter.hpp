@@ -26,12 +26,17 @@ struct filter_rule {
 };
 
 /// The rules of the filter for a kind of network; `guard_creation` adds the calls that make,
-/// rename or remove names, which a plan with guards puts to the supervisor.
-std::vector<filter_rule> describe_filter(init::network_kind network, bool guard_creation);
+/// rename or remove names, which a plan with guards puts to the supervisor. `on_host` adds what
+/// namespaces and read-only mounts do otherwise: every opening for writing, owners, modes and times
+/// are supervised; extended attributes, System V memory and the scheduling of others are refused.
+std::vector<filter_rule> describe_filter(init::network_kind network, bool guard_creation,
+                                         bool on_host = false);
 
 /// The same rules as a program for seccomp(2). Made at build time (seccomp_generate_main.cpp), so
 /// that nothing of libseccomp runs at a launch.
 /// @return empty when libseccomp refuses a rule, which is a bug: the build stops.
-std::vector<sock_filter> build_filter(init::network_kind network, bool guard_creation);
+/// @pre guard_creation when on_host
+std::vector<sock_filter> build_filter(init::network_kind network, bool guard_creation,
+                                      bool on_host = false);
 
 } // namespace gatehouse::sandbox

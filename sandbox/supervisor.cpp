@@ -2,10 +2,12 @@
 
 #include "policy/path_text.hpp"
 #include "sandbox/caller.hpp"
+#include "sandbox/change_attributes.hpp"
 #include "sandbox/guarded_folders.hpp"
 #include "sandbox/local_sockets.hpp"
 #include "sandbox/performed_call.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -68,7 +70,8 @@ name_call decode(const seccomp_data& data) {
 
 struct supervisor::state {
   explicit state(setting s)
-      : how{std::move(s)}, folders{how.guards}, sockets{how.network, folders, how.report} {}
+      : how{std::move(s)}, folders{how.guards}, sockets{how.network, !how.on_host,
+                                                        how.local_binding, folders, how.report} {}
 
   setting how;
   file_descriptor listener;
@@ -94,9 +97,13 @@ struct supervisor::state {
   }
 
   [[nodiscard]] bool may_change(const std::string& folder) const {
-    for (const auto& root : how.write_paths)
-      if (policy::is_at_or_below(folder, root)) return true;
-    return false;
+    const auto deepest = [&](const std::vector<std::string>& places) {
+      std::size_t longest = 0;
+      for (const auto& place : places)
+        if (policy::is_at_or_below(folder, place)) longest = std::max(longest, place.size());
+      return longest;
+    };
+    return deepest(how.write_paths) > deepest(how.read_only_paths);
   }
 
   answer open_file(const caller& who, const name_call& call, const std::string& path);
@@ -114,7 +121,8 @@ answer supervisor::state::open_file(const caller& who, const name_call& call,
   if (at.error != 0) return answer::failure(at.error);
   if (at.exists()) {
     const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-    const bool reachable = may_change(at.path()) || is_own_stream(at);
+    const bool reachable =
+        may_change(how.on_host ? path_on_host(at.object) : at.path()) || is_own_stream(at);
     // Opened by us, a file of /proc could say more than its caller may know.
     if (is_process_information(at)) return answer::failure(refusal_of(at));
     if (!who.still_waits()) return answer::failure(EINTR);
@@ -170,6 +178,9 @@ answer supervisor::state::link_or_rename(const caller& who, const name_call& cal
   if (const int no = guarded(call, to, guarded_operation::place)) return answer::failure(no);
   if (is_link) {
     if (!may_change(to.folder_path)) return answer::failure(refusal_of(to));
+    // Between mounts there are no hard links; without mounts a link would be a second, writable
+    // name.
+    if (how.on_host && !may_change(path_on_host(from.object))) return answer::failure(EXDEV);
     return make_hard_link(from, to);
   }
   constexpr std::uint64_t exchange = 2; // RENAME_EXCHANGE
@@ -203,6 +214,9 @@ answer supervisor::state::decide(const seccomp_notif& request) {
   case SYS_listen: return sockets.listen(who, request.data);
   default: break;
   }
+  if (is_attribute_call(request.data))
+    return change_attributes(who, request.data,
+                             [this](const std::string& path) { return may_change(path); });
   const name_call call = decode(request.data);
   if (call.kind == name_call::what::none) return answer::failure(EPERM);
   int failure = 0;

@@ -15,7 +15,8 @@ namespace gatehouse::sandbox {
 /// change it after the look, an allowed call is never let through but performed here on what was
 /// looked at, with no more rights than the command has.
 ///
-/// - `socket` of a family the network mode refuses: EPERM and an event.
+/// - `socket` of a family or kind the network mode refuses: EPERM and an event.
+/// - `connect` past the proxy, `listen` without a grant, in proxy_only: refused with an event.
 /// - `connect` to a unix socket: only to one that a command of this sandbox listens on (§82).
 /// - calls that make, rename or remove names: checked against the plan's guards (§63, §D12).
 ///
@@ -30,6 +31,12 @@ public:
     std::vector<creation_guard> guards;
     /// Only below these is anything changed: the same second wall that the command has.
     std::vector<std::string> write_paths;
+    /// … and not at or below these, unless one of `write_paths` lies deeper.
+    std::vector<std::string> read_only_paths;
+    /// There are no namespaces around the command: abstract sockets are the host's.
+    bool on_host = false;
+    /// proxy_only: programs may listen on their own loopback.
+    bool local_binding = false;
     std::function<void(const sandbox_event&)> report; ///< called on the thread of serve()
   };
 

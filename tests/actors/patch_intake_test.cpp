@@ -140,7 +140,8 @@ TEST_SUITE("actors.patch_intake") {
     const auto taken = w.take(add("../out/a"));
     CHECK(taken.evaluation.requirement.kind == kind::skip);
     CHECK(taken.plan.permissions_preapproved);
-    CHECK(call_flow::first_boundary(taken.plan, taken.evaluation.requirement).sandboxed);
+    CHECK(call_flow::first_boundary(taken.plan, taken.evaluation.requirement)
+              .first_attempt_sandboxed);
     w.base.folder("else");
     const auto more = w.take(add("../else/a"));
     CHECK(more.evaluation.requirement.kind == kind::needs_approval);

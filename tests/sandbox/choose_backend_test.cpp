@@ -65,5 +65,41 @@ TEST_SUITE("sandbox.choose_backend") {
 
   TEST_CASE("§68 the backend is the platform's; whether it works here is found by trying") {
     CHECK(platform_backend() == sandbox_backend::linux_bubblewrap);
+    const host_platform host{sandbox_backend::linux_bubblewrap, false, 7};
+    CHECK(*choose_backend({}, host, {}) == sandbox_backend::linux_bubblewrap);
+    CHECK(*choose_backend(sandbox_backend::landlock, host, {}) == sandbox_backend::landlock);
+  }
+
+  TEST_CASE("§68 §83 §84 what is asked for and not there is an error, never another backend") {
+    using enum sandbox_backend;
+    const std::vector<capability_need> denial{{capability::denied_paths, "`/s` deny"}};
+    struct row {
+      const char* name;
+      std::optional<sandbox_backend> requested;
+      host_platform host;
+      std::vector<capability_need> needs;
+      const char* words;
+    };
+    const row table[] = {
+        {"WSL 1", {}, {linux_bubblewrap, true, 0}, {}, "WSL 1"},
+        {"Landlock on WSL 1", landlock, {linux_bubblewrap, true, 0}, {}, "WSL 1"},
+        {"a kernel without Landlock", landlock, {linux_bubblewrap, false, 0}, {}, "has none"},
+        {"an older Landlock", landlock, {linux_bubblewrap, false, 5}, {}, "has 5"},
+        {"a denial under Landlock", landlock, {linux_bubblewrap, false, 7}, denial, "`/s` deny"},
+        {"another platform's", seatbelt, {linux_bubblewrap, false, 7}, {}, "not of this platform"},
+        {"Linux on macOS", linux_bubblewrap, {seatbelt, false, 0}, {}, "not of this platform"},
+        {"no platform at all", {}, {none, false, 0}, {}, "no sandbox"},
+        {"a denial under a token", {}, {windows, false, 0}, denial, "denied paths"},
+    };
+    for (const auto& r : table) {
+      CAPTURE(r.name);
+      const auto chosen = choose_backend(r.requested, r.host, r.needs);
+      REQUIRE_FALSE(chosen.has_value());
+      CHECK(chosen.error().code == errc::boundary_unavailable);
+      CHECK(chosen.error().message.find("refusing to run unsandboxed") == 0);
+      CHECK(chosen.error().message.find(r.words) != std::string::npos);
+      CHECK_FALSE(chosen.error().remedy.empty());
+    }
+    CHECK(*choose_backend(windows_elevated, {windows, false, 0}, denial) == windows_elevated);
   }
 }

@@ -40,6 +40,17 @@ TEST_SUITE("sandbox.doctor") {
     }
   }
 
+  TEST_CASE("BR-074 Windows programs that WSL can start are named, and only on WSL") {
+    auto host = good_host();
+    host.wsl_interop = true;
+    const auto report = diagnose(host);
+    CHECK(check_of(report, "wsl_interop").state == check_state::warning);
+    CHECK(check_of(report, "wsl_interop").remedy.find("/etc/wsl.conf") != std::string::npos);
+    CHECK(report.enforced());
+    host.wsl_interop = false;
+    CHECK(check_of(diagnose(host), "wsl_interop").state == check_state::ok);
+  }
+
   TEST_CASE("§92c §84 each gap is named and comes with its fix") {
     struct gap {
       const char* check;

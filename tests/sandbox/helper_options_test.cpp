@@ -9,6 +9,9 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <string>
+
 #include <filesystem>
 
 #include <sys/stat.h>
@@ -51,7 +54,6 @@ TEST_SUITE("sandbox.helper_options") {
         {{"--report-fd", "9x", "--", "ls"}, "9x"},
         {{"--report-fd"}, "needs a value"},
         {{"--protected-name", "a/b", "--", "ls"}, "one name"},
-        {{"--use-legacy-landlock", "--", "ls"}, "--use-legacy-landlock"},
         {{"ls"}, "'ls'"},
     };
     for (const auto& [words, message] : wrong) {
@@ -78,10 +80,43 @@ TEST_SUITE("sandbox.helper_options") {
   TEST_CASE("BR-058 variables that lead to agents outside are dropped, ours are ours to set") {
     const std::vector<const char*> given = {"A=1", "SSH_AUTH_SOCK=/x", "DOCKER_HOST=x",
                                             "GATEHOUSE_SANDBOX=none", "SSH_AUTH_SOCKET=kept"};
-    CHECK(confined_environment(given, network_mode::full) ==
+    CHECK(confined_environment(given, network_mode::full, sandbox_backend::linux_bubblewrap) ==
           std::vector<std::string>{"A=1", "SSH_AUTH_SOCKET=kept", "GATEHOUSE_SANDBOX=linux"});
-    CHECK(confined_environment(given, network_mode::isolated).back() ==
+    CHECK(confined_environment(given, network_mode::isolated, sandbox_backend::landlock).back() ==
           "GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
+  }
+
+  TEST_CASE("§143 BR-084 BR-085 behind the proxy every client finds it, and no other one") {
+    const std::vector<const char*> given = {"A=1",
+                                            "http_proxy=http://corp:8080",
+                                            "NO_PROXY=*",
+                                            "JAVA_TOOL_OPTIONS=-Xmx1g",
+                                            "npm_config_noproxy=*",
+                                            "NODE_USE_ENV_PROXY=0"};
+    for (const bool binding : {false, true}) {
+      const auto made = confined_environment(given, network_mode::proxy_only,
+                                             sandbox_backend::linux_bubblewrap, binding);
+      std::map<std::string, std::string> variables;
+      for (const auto& entry : made) {
+        const auto equals = entry.find('=');
+        CHECK(variables.emplace(entry.substr(0, equals), entry.substr(equals + 1)).second);
+      }
+      CHECK(variables.at("A") == "1");
+      for (const char* name : {"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+                               "all_proxy", "ALL_PROXY", "npm_config_https_proxy", "PIP_PROXY"})
+        CHECK(variables.at(name) == "http://127.0.0.1:3128");
+      CHECK(variables.at("NODE_USE_ENV_PROXY") == "1");
+      CHECK(variables.at("GATEHOUSE_NETWORK_PROXY_ACTIVE") == "1");
+      CHECK(variables.at("JAVA_TOOL_OPTIONS")
+                .starts_with("-Xmx1g -Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=3128 "));
+      // BR-081: with servers of its own a command asks them directly, else everything is explained.
+      for (const char* name : {"no_proxy", "NO_PROXY", "npm_config_noproxy"})
+        CHECK(variables.at(name) == (binding ? "localhost,127.0.0.1,::1" : ""));
+      CHECK_FALSE(variables.contains("GATEHOUSE_SANDBOX_NETWORK_DISABLED"));
+    }
+    // No proxy listens: nothing is promised.
+    CHECK(confined_environment(given, network_mode::proxy_only, sandbox_backend::linux_bubblewrap)
+              .back() == "GATEHOUSE_SANDBOX_NETWORK_DISABLED=1");
   }
 
   TEST_CASE("§75 BR-098 what bubblewrap says becomes a cause and a fix") {

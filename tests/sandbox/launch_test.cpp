@@ -17,8 +17,13 @@ TEST_SUITE("sandbox.launch") {
                            "/t",
                            {".n"},
                            {"/w/state"},
+                           true,
+                           8,
+                           true,
+                           {18998, 8080},
                            9,
                            {"ls", "--", "-l"}};
+    request.legacy_landlock = true;
     const auto argv = launch_argv(request);
     std::vector<const char*> arguments;
     for (std::size_t i = 1; i < argv.size(); ++i)
@@ -32,6 +37,11 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->protected_names == request.protected_names);
     CHECK(read->protected_paths == request.protected_paths);
     CHECK(read->report_fd == 9);
+    CHECK(read->proxy_network);
+    CHECK(read->proxy_fd == 8);
+    CHECK(read->local_binding);
+    CHECK(read->forwarded_ports == request.forwarded_ports);
+    CHECK(read->legacy_landlock);
     CHECK(read->command == request.command);
   }
 }

@@ -140,7 +140,7 @@ TEST_SUITE("sandbox.seccomp_filter") {
 
   TEST_CASE("BR-057 families are a list of what is allowed") {
     check({"inet", SYS_socket, {AF_INET, SOCK_STREAM}, allow, supervise, allow});
-    check({"inet6", SYS_socket, {AF_INET6, SOCK_DGRAM}, allow, supervise, allow});
+    check({"inet6", SYS_socket, {AF_INET6, SOCK_DGRAM}, allow, supervise, supervise});
     check({"route", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}, allow, supervise, supervise});
     check({"audit", SYS_socket, {AF_NETLINK, SOCK_RAW, 9}, eperm, supervise, supervise});
     for (const std::uint64_t family :
@@ -148,6 +148,24 @@ TEST_SUITE("sandbox.seccomp_filter") {
           std::uint64_t{AF_VSOCK}, std::uint64_t{AF_BLUETOOTH}, std::uint64_t{AF_XDP},
           std::uint64_t{AF_KEY}, std::uint64_t{63}, std::uint64_t{64}, AF_INET | high})
       check({"other", SYS_socket, {family, SOCK_RAW}, eperm, supervise, supervise});
+  }
+
+  TEST_CASE("§82 behind the proxy an internet socket is TCP, whatever else is asked for") {
+    for (const std::uint64_t family : {AF_INET, AF_INET6}) {
+      for (const std::uint64_t protocol : {0, 6})
+        for (const std::uint64_t flags : {0, SOCK_CLOEXEC | SOCK_NONBLOCK})
+          check({"tcp",
+                 SYS_socket,
+                 {family, SOCK_STREAM | flags, protocol},
+                 allow,
+                 supervise,
+                 allow});
+      for (const std::uint64_t type : {0, 2, 3, 4, 5, 6, 10, SOCK_RAW | SOCK_CLOEXEC})
+        check({"type", SYS_socket, {family, type, 0}, allow, supervise, supervise});
+      for (const std::uint64_t protocol : {1, 2, 17, 132, 136, 255, 262})
+        check(
+            {"protocol", SYS_socket, {family, SOCK_STREAM, protocol}, allow, supervise, supervise});
+    }
   }
 
   TEST_CASE("BR-055 unix sockets are streams, also in pairs") {
@@ -178,6 +196,28 @@ TEST_SUITE("sandbox.seccomp_filter") {
     check({"read", SYS_openat, {0, 0, O_RDONLY | O_CLOEXEC}, allow, allow, allow}, true);
     check({"create", SYS_openat, {0, 0, O_CREAT}, allow, allow, allow});
     check({"openat2", SYS_openat2, {}, enosys, enosys, enosys}, true);
+  }
+
+  TEST_CASE(
+      "§83 without mounts and namespaces every change and every call on others is looked at") {
+    const auto filter = build_filter(init::isolated, true, true);
+    const auto answers = [&](long number, std::array<std::uint64_t, 6> arguments) {
+      return answer_of(filter, number, arguments);
+    };
+    for (const std::uint64_t flags : {O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC, O_WRONLY | O_APPEND})
+      CHECK(answers(SYS_openat, {0, 0, flags}) == supervise);
+    CHECK(answers(SYS_openat, {0, 0, O_RDONLY | O_CLOEXEC | O_DIRECTORY}) == allow);
+    for (const long number : {SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_utimensat})
+      CHECK(answers(number, {}) == supervise);
+    for (const int number : {SYS_setxattr, SYS_fsetxattr, SYS_removexattr, 452})
+      CHECK(answers(number, {}) == enosys);
+    for (const long number : {SYS_shmget, SYS_msgget, SYS_semget, SYS_mq_open})
+      CHECK(answers(number, {}) == eperm);
+    CHECK(answers(SYS_prlimit64, {0}) == allow);
+    CHECK(answers(SYS_prlimit64, {4711}) == eperm);
+    CHECK(answers(SYS_setpriority, {0, 4711}) == eperm);
+    CHECK(answers(SYS_sched_setaffinity, {4711}) == eperm);
+    CHECK(answers(SYS_ioctl, {0, 0x40086602}) == eperm);
   }
 
   TEST_CASE("a foreign architecture is killed, x32 as well") {

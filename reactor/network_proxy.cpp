@@ -1,0 +1,102 @@
+#include "reactor/network_proxy.hpp"
+
+#include "reactor/detail/proxy_connection.hpp"
+
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+namespace gatehouse::reactor {
+namespace {
+
+/// After a failure that repeats itself (no descriptors left, say).
+constexpr std::chrono::milliseconds accept_again_after{100};
+
+} // namespace
+
+class network_proxy::impl : public std::enable_shared_from_this<network_proxy::impl> {
+public:
+  impl(unique_fd listener, proxy_terms terms)
+      : terms_{std::make_shared<const proxy_terms>(std::move(terms))},
+        listener_{terms_->loop, std::move(listener)}, again_{terms_->loop} {
+    ::fcntl(listener_.get(), F_SETFL, ::fcntl(listener_.get(), F_GETFL) | O_NONBLOCK);
+  }
+
+  void accept() {
+    if (waiting_ || closed_) return;
+    waiting_ = true;
+    listener_.when_readable([self = shared_from_this()] {
+      self->waiting_ = false;
+      self->take();
+    });
+  }
+
+  void close() {
+    closed_ = true;
+    again_.cancel();
+    listener_.close();
+    for (const auto& connection : std::exchange(open_, {}))
+      connection->abandon();
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return open_.size(); }
+
+private:
+  void take() {
+    while (!closed_ && open_.size() < terms_->limits.connections) {
+      unique_fd client{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+      if (!client) {
+        if (errno == EINTR || errno == ECONNABORTED) continue;
+        if (errno == EAGAIN) return accept();
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+          again_.start(accept_again_after, [this] { accept(); });
+        return;
+      }
+      const auto connection = std::make_shared<proxy_connection>(
+          terms_, std::move(client),
+          [weak = weak_from_this()](const std::shared_ptr<proxy_connection>& ended) {
+            if (const auto self = weak.lock()) self->gone(ended);
+          });
+      open_.insert(connection);
+      connection->start();
+    }
+    // At the limit the next ones wait in the kernel's queue until one has gone.
+  }
+
+  void gone(const std::shared_ptr<proxy_connection>& ended) {
+    open_.erase(ended);
+    if (!again_.pending()) accept();
+  }
+
+  std::shared_ptr<const proxy_terms> terms_;
+  watched_fd listener_;
+  timer again_;
+  std::set<std::shared_ptr<proxy_connection>> open_;
+  bool waiting_ = false, closed_ = false;
+};
+
+std::unique_ptr<network_proxy> network_proxy::serve(event_loop& loop, unique_fd listener,
+                                                    std::shared_ptr<network_gate> gate,
+                                                    std::shared_ptr<host_resolver> resolver,
+                                                    proxy_limits limits,
+                                                    std::optional<forward_target> target) {
+  auto made = std::make_shared<impl>(
+      std::move(listener), proxy_terms{loop, std::move(gate), std::move(resolver),
+                                       std::make_shared<pipe_pool>(), limits, std::move(target)});
+  made->accept();
+  return std::unique_ptr<network_proxy>{new network_proxy{std::move(made)}};
+}
+
+network_proxy::network_proxy(std::shared_ptr<impl> i) : impl_{std::move(i)} {}
+network_proxy::~network_proxy() {
+  impl_->close();
+}
+
+std::size_t network_proxy::connections() const noexcept {
+  return impl_->size();
+}
+
+} // namespace gatehouse::reactor
