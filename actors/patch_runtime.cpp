@@ -133,7 +133,7 @@ void patch_runtime::finish(const std::string& call, attempt_result result) {
   output.aggregated = output.stdout_text + output.stderr_text;
   output.truncated_bytes = 0;
   if (terms_.shell.on_output && success)
-    terms_.shell.on_output(reactor::output_stream::standard_output, output.stdout_text);
+    terms_.shell.on_output(terms, output_stream::standard_output, output.stdout_text);
   open.promise.deliver(std::make_shared<const attempt_result>(std::move(result)));
 }
 

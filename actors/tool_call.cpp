@@ -32,9 +32,8 @@ call_report rejected_patch(const std::string& call_id, std::vector<file_change> 
 } // namespace
 
 tool_call::tool_call(caf::actor_config& config, judgement_terms terms,
-                     orchestrator_partners partners, item_actor items)
-    : tool_call_actor::base{config}, terms_{std::move(terms)}, partners_{std::move(partners)},
-      items_{std::move(items)} {}
+                     orchestrator_partners partners)
+    : tool_call_actor::base{config}, terms_{std::move(terms)}, partners_{std::move(partners)} {}
 
 void tool_call::on_exit() {
   if (call_ && caller_.pending()) {
@@ -42,7 +41,6 @@ void tool_call::on_exit() {
     end(std::make_shared<const call_report>(stopped(call_->plan.call_id)));
   }
   partners_ = {};
-  items_ = nullptr;
   orchestrator_ = nullptr;
   caller_ = {}; // it refers to this actor
 }
@@ -64,11 +62,8 @@ tool_call::behavior_type tool_call::make_behavior() {
 }
 
 void tool_call::start() {
-  what_ = call_->plan.what;
   auto patch = result<std::optional<patch_intake>>{std::optional<patch_intake>{}};
   if (!cancelled_ && !call_->handler_refusal) patch = take_in_patch(call_->plan, terms_);
-  if (patch && *patch) what_ = (*patch)->plan.what;
-  announce();
   if (cancelled_) // it came before the call itself
     return end(std::make_shared<const call_report>(stopped(call_->plan.call_id)));
   if (!patch)
@@ -127,16 +122,7 @@ void tool_call::orchestrate(judged_call call, const runtime_actor& runtime) {
             });
 }
 
-void tool_call::announce() {
-  if (items_)
-    send(items_, item_v,
-         std::make_shared<const call_item>(call_item{call_->plan.call_id, what_, std::nullopt}));
-}
-
 void tool_call::end(call_report_ptr report) {
-  if (items_)
-    send(items_, item_v,
-         std::make_shared<const call_item>(call_item{call_->plan.call_id, what_, *report}));
   caller_.deliver(std::move(report));
   quit();
 }

@@ -23,6 +23,7 @@ The patch is the argument, or standard input when there is none.
   --profile NAME|JSON   where may be written; default: default_permissions
   --ask POLICY|JSON     untrusted, on-request, granular (JSON) or never
   --cwd DIR             base of relative paths and project root; default: here
+  --backend NAME        platform (default) or landlock
   --timeout-ms N        time limit; default: default_timeout_ms (10,000)
   --rules FILE          a further rule file (repeatable)
   --json                one JSON document on standard output, nothing else
@@ -53,9 +54,15 @@ result<std::string> read_patch() {
 } // namespace
 
 int apply_patch_command(arguments given) {
-  const known_option known[] = {
-      {"--profile", true},     {"--ask", true}, {"--cwd", true}, {"--timeout-ms", true},
-      {"--rules", true, true}, {"--json"},      {"--help"},      {"-h"}};
+  const known_option known[] = {{"--profile", true},
+                                {"--ask", true},
+                                {"--cwd", true},
+                                {"--backend", true},
+                                {"--timeout-ms", true},
+                                {"--rules", true, true},
+                                {"--json"},
+                                {"--help"},
+                                {"-h"}};
   // A text of several lines is never an option, whatever it begins with.
   std::optional<std::string> argument;
   if (!given.empty() && std::strchr(given.back(), '\n')) {
@@ -74,8 +81,8 @@ int apply_patch_command(arguments given) {
     return exit_wrong_usage;
   }
   if (text->empty()) return wrong_usage("there is no patch: standard input is empty", example);
-  call_wish wish;
-  wish.argv = {"apply_patch", *std::move(text)};
+  shell_request wish;
+  wish.command = std::vector<std::string>{"apply_patch", *std::move(text)};
   return run_call(*read, std::move(wish), report_style::result_only);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/option_reader.hpp"
-#include "cli/plan_call.hpp"
+#include "protocol/tool_request.hpp"
 
 #include <cstdint>
 
@@ -19,6 +19,6 @@ enum class report_style : std::uint8_t {
 
 /// Runs one call under the configuration and the options `--profile`, `--ask`, `--cwd`,
 /// `--timeout-ms`, `--rules` and `--json` of a command line; returns the status to exit with.
-int run_call(const options& given, call_wish wish, report_style style);
+int run_call(const options& given, shell_request wish, report_style style);
 
 } // namespace gatehouse::cli

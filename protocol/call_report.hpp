@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct captured_output {
   std::string stderr_text;
   std::string aggregated;            ///< both streams in the order of arrival
   std::uint64_t truncated_bytes = 0; ///< bytes of the two streams seen but not kept in their texts
+  std::uint64_t total_bytes = 0;     ///< of both streams, as they came
 };
 
 /// How one attempt ended, in the order of classification (§97).
@@ -31,6 +33,7 @@ enum class attempt_ending : std::uint8_t {
   exited, ///< ended by itself with `exit_code`
   cancelled,
   not_started, ///< the boundary could not be built or the program not executed: `failure`
+  running, ///< a terminal session that goes on after the call (§122); `output` is what came so far
 };
 
 struct attempt_record {
@@ -82,6 +85,8 @@ struct call_report {
   std::string message; ///< to the model: why it was refused or denied and the safer path (§48b)
   std::optional<error> failure;
 };
+
+using call_report_ptr = std::shared_ptr<const call_report>;
 
 /// Exit status of `gatehouse run`: the command's own (1 for a patch that cannot be applied); 128+n
 /// for a signal; 124 time-out; 125 refused; 126/127 not executable / not found; 120 stopped by the

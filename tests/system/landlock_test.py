@@ -1,4 +1,5 @@
-"""§83 §142 The legacy backend on this kernel: everything readable, writing limited, and refused where it falls short."""
+"""§83 §140 The legacy backend on this kernel: everything readable, writing limited, and refused where it falls short."""
+import ctypes
 import json
 import os
 import signal
@@ -147,9 +148,22 @@ class Landlock(unittest.TestCase):
     def test_kernel_settings_devices_and_shared_memory_are_out_of_reach(self):
         for command in ("echo x > /proc/sys/kernel/core_pattern", "echo x > /dev/shm/gatehouse-landlock",
                         "echo 1 > /proc/self/oom_score_adj", "mknod b b 7 0",
-                        "python3 -c 'import ctypes,sys; c=ctypes.CDLL(None); sys.exit(c.shmget(0,4096,0o1600)==-1)'"):
+                        "python3 -c 'import ctypes,sys; c=ctypes.CDLL(None); sys.exit(c.shmget(0,4096,0o1600)==-1)'",
+                        "python3 -c 'import os; os.setpriority(os.PRIO_USER, 0, 19)'",
+                        f"python3 -c 'import fcntl,os; fcntl.ioctl(os.open(\"{self.out}/f\", 0), 0x40086602, b\"\\x40\" + bytes(7))'"):
             self.refused(command)
         self.assertFalse(os.path.exists("/dev/shm/gatehouse-landlock"))
+
+    def test_shared_memory_of_the_host_is_not_reached_by_its_number(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        segment = libc.shmget(0, 4096, 0o1600)
+        self.assertGreaterEqual(segment, 0)
+        try:
+            use = "python3 -c 'import ctypes,sys; c=ctypes.CDLL(None); c.shmat.restype=ctypes.c_long; sys.exit({} == -1)'"
+            self.refused(use.format(f"c.shmat({segment}, None, 0)"))
+            self.refused(use.format(f"c.shmctl({segment}, 0, None)"))
+        finally:
+            self.assertEqual(libc.shmctl(segment, 0, None), 0)
 
     def test_no_capability_is_left_also_for_uid_0(self):
         self.assertEqual(self.works("grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | cut -f2 | sort -u").strip(),
