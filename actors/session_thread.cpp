@@ -216,10 +216,11 @@ void session_thread::run(const tool_request& asked, planned_call planned,
       return system->spawn<hooked_call>(hooks, hook_tool::apply_patch, make);
     };
     const auto& argv = planned.plan.what.argv;
-    call.actor =
-        !argv.empty() && policy::is_patch_tool(argv.front())
-            ? make_patch()
-            : system().spawn<hooked_call>(std::move(hooks), hook_tool::shell_command, make_patch);
+    if (!argv.empty() && policy::is_patch_tool(argv.front()))
+      call.actor = make_patch();
+    else
+      call.actor =
+          system().spawn<hooked_call>(std::move(hooks), hook_tool::shell_command, make_patch);
   }
   request(call.actor, caf::infinite, run_v,
           std::make_shared<const call_start>(

@@ -59,7 +59,7 @@ void shell_attempt::on_exit() {
   report_.reset();
   if (caller_.pending()) {
     record_.ending = attempt_ending::cancelled;
-    caller_.deliver(std::make_shared<const attempt_result>(attempt_result{record_, {}, {}, 0}));
+    caller_.deliver(std::make_shared<const attempt_result>(attempt_result{record_, {}}));
   }
   caller_ = {}; // it refers to this actor
 }
