@@ -17,6 +17,9 @@ constexpr std::string_view help_text =
 
   gatehouse run [options] -- CMD…           one command through decision, approval and sandbox
   gatehouse apply-patch [options] [PATCH]   one patch through the same; reads standard input
+  gatehouse batch [options] FILE            many calls, one JSON line each in and out
+  gatehouse mcp [options]                   the same as a tool server for agents (MCP)
+  gatehouse serve [options]                 the endpoint for IDE extensions: WebSocket, JSON-RPC
   gatehouse sandbox [options] -- CMD…       one command inside the boundary, nobody asked
   gatehouse policy explain [options] -- CMD…  the whole decision about a command; runs nothing
   gatehouse policy check --rules F… CMD…    which rules match a command, text only
@@ -64,7 +67,7 @@ int main(int argc, char** argv) {
   const arguments given{const_cast<const char* const*>(argv) + 1,
                         static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
-  for (const auto* host_command : {"run", "apply-patch", "serve", "batch", "load"})
+  for (const auto* host_command : {"run", "apply-patch", "serve", "batch", "load", "mcp"})
     if (name == host_command) return become_host(argv);
   if (name == "sandbox") return sandbox_command(given.subspan(1));
   if (name == "policy") return policy_command(given.subspan(1));

@@ -1,7 +1,10 @@
 // The program `gatehouse-host`: what needs actors. People start it through `gatehouse`.
 #include "cli/apply_patch_command.hpp"
+#include "cli/batch_command.hpp"
+#include "cli/mcp_command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
+#include "cli/serve_command.hpp"
 
 #include <string>
 #include <string_view>
@@ -13,6 +16,9 @@ int main(int argc, char** argv) {
   const std::string_view name{given.empty() ? "" : given.front()};
   if (name == "run") return run_command(given.subspan(1));
   if (name == "apply-patch") return apply_patch_command(given.subspan(1));
+  if (name == "batch") return batch_command(given.subspan(1));
+  if (name == "mcp") return mcp_command(given.subspan(1));
+  if (name == "serve") return serve_command(given.subspan(1));
   return wrong_usage(name.empty() ? std::string{"a command is missing"}
                                   : "`" + std::string{name} + "` is not part of this version",
                      "gatehouse run -- make test");
