@@ -2,7 +2,6 @@
 
 #include "actors/hook_command.hpp"
 #include "protocol/shell_quote.hpp"
-
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
@@ -65,7 +64,9 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   std::vector<std::string> keys;
   // What was answered about a host is remembered by who asks about hosts (§111).
   if (terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
-    keys = approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
+    keys = asked.what.patch
+               ? patch_keys_of(asked, touched_paths(asked.what.patch->changes), terms_.policy())
+               : approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
   if (!asked.network) asked.session_offered = !keys.empty();
   terms.settled = terms_.memory->approvals.covers(keys);
 
@@ -77,6 +78,11 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   carry_out(open, open->way.begin());
   if (open->way.finished()) open_.erase(question->review_id);
   return answer;
+}
+
+hook_tool review_desk::tool_of(const review_request& asked) const {
+  if (asked.what.patch) return hook_tool::apply_patch;
+  return terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
 }
 
 void review_desk::feed(const std::string& id, route::event event) {
@@ -181,8 +187,16 @@ void review_desk::carry_out(const question_ptr&, route::warn_user& effect) {
 
 void review_desk::carry_out(const question_ptr& open, route::reply& effect) {
   open->limit.cancel();
-  terms_.memory->approvals.remember(effect.answer.decision, open->keys,
-                                    shell_join(open->way.question().what.argv));
+  const auto& what = open->way.question().what;
+  auto& approvals = terms_.memory->approvals;
+  if (what.patch && !open->keys.empty()) { // each file can be revoked by itself
+    const auto paths = touched_paths(what.patch->changes);
+    for (std::size_t i = 0; i < paths.size(); ++i)
+      approvals.remember(effect.answer.decision, {&open->keys[i], 1},
+                         "patch " + shell_quote(paths[i]));
+  } else {
+    approvals.remember(effect.answer.decision, open->keys, describe(what));
+  }
   tell(thread_events::review_resolved{open->way.question().call_id, open->way.question().attempt,
                                       effect.answer});
   open->promise.deliver(std::make_shared<const review_answer>(std::move(effect.answer)));

@@ -77,6 +77,7 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
                             sandbox::writable_roots_of(session.profile, session.context)};
   terms.shell.helper = beside_me("gatehouse-sandbox");
+  terms.patch_program = beside_me("gatehouse-sandbox-patch");
   std::vector<std::string> kept;
   for (const auto& name : settings.kept_variables)
     kept.push_back(name.value);

@@ -72,6 +72,16 @@ json::object attempt_json(const attempt_record& attempt) {
   return out;
 }
 
+json::array changes_json(std::span<const file_change> changes) {
+  json::array out;
+  for (const auto& change : changes) {
+    json::object entry{{"change", to_string(change.what)}, {"path", text(change.path)}};
+    if (!change.from.empty()) entry["from"] = text(change.from);
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
 } // namespace
 
 std::string encode_call_report(const call_report& report) {
@@ -94,6 +104,12 @@ std::string encode_call_report(const call_report& report) {
       {"aggregated", text(report.output.aggregated)},
       {"truncated_bytes", report.output.truncated_bytes},
       {"exit_status", exit_status(report)}};
+  if (report.patch) {
+    out["patch"] = changes_json(report.patch->asked);
+    out["delta"] = changes_json(report.patch->committed);
+    if (report.patch->tolerant_matches > 0)
+      out["tolerant_matches"] = report.patch->tolerant_matches;
+  }
   if (!report.message.empty()) out["message"] = text(report.message);
   if (report.failure) out["failure"] = error_json(*report.failure);
   return json::serialize(out);
