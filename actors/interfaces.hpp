@@ -2,9 +2,11 @@
 
 #include "actors/attempt_result.hpp"
 #include "actors/call_flow.hpp"
+#include "actors/thread.hpp"
 #include "protocol/attempt.hpp"
 #include "protocol/call_report.hpp"
 #include "protocol/review.hpp"
+#include "protocol/thread_event.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
@@ -30,13 +32,6 @@ struct call_start {
   std::optional<exec_requirement> handler_refusal;
 };
 
-/// What a call looks like from outside: exactly one start and one end, also when refused (§D11).
-struct call_item {
-  std::string call_id;
-  proposal what;
-  std::optional<call_report> report; ///< unset: the start; set: the end
-};
-
 /// A call on its way to the orchestrator: plan and what exec policy said.
 struct judged_call {
   call_plan plan;
@@ -49,14 +44,14 @@ struct network_end {
 };
 
 using call_start_ptr = std::shared_ptr<const call_start>;
-using call_item_ptr = std::shared_ptr<const call_item>;
 using judged_call_ptr = std::shared_ptr<const judged_call>;
-using call_report_ptr = std::shared_ptr<const call_report>;
 using attempt_result_ptr = std::shared_ptr<const attempt_result>;
 using review_request_ptr = std::shared_ptr<const review_request>;
 using review_answer_ptr = std::shared_ptr<const review_answer>;
 using network_end_ptr = std::shared_ptr<const network_end>;
 using prefix_ptr = std::shared_ptr<const std::vector<std::string>>;
+using event_body_ptr = std::shared_ptr<const thread_event_body>;
+using thread_message_ptr = std::shared_ptr<const thread_message>;
 
 using run_atom = caf::atom_constant<caf::atom("run")>;
 using cancel_atom = caf::atom_constant<caf::atom("cancel")>;
@@ -65,9 +60,10 @@ using withdraw_atom = caf::atom_constant<caf::atom("withdraw")>;
 using add_rule_atom = caf::atom_constant<caf::atom("add-rule")>;
 using open_atom = caf::atom_constant<caf::atom("open")>;
 using close_atom = caf::atom_constant<caf::atom("close")>;
-using item_atom = caf::atom_constant<caf::atom("item")>;
+using event_atom = caf::atom_constant<caf::atom("event")>;
 using output_atom = caf::atom_constant<caf::atom("output")>;
 using report_atom = caf::atom_constant<caf::atom("report")>;
+using message_atom = caf::atom_constant<caf::atom("message")>;
 using ended_atom = caf::atom_constant<caf::atom("ended")>;
 using expire_atom = caf::atom_constant<caf::atom("expire")>;
 inline constexpr run_atom run_v{};
@@ -77,9 +73,10 @@ inline constexpr withdraw_atom withdraw_v{};
 inline constexpr add_rule_atom add_rule_v{};
 inline constexpr open_atom open_v{};
 inline constexpr close_atom close_v{};
-inline constexpr item_atom item_v{};
+inline constexpr event_atom event_v{};
 inline constexpr output_atom output_v{};
 inline constexpr report_atom report_v{};
+inline constexpr message_atom message_v{};
 inline constexpr ended_atom ended_v{};
 inline constexpr expire_atom expire_v{};
 
@@ -108,8 +105,8 @@ using network_actor = caf::typed_actor<
 /// changes the call that asked.
 using amendment_actor = caf::typed_actor<caf::reacts_to<add_rule_atom, prefix_ptr>>;
 
-/// Hears of every call's start and end (§D11).
-using item_actor = caf::typed_actor<caf::reacts_to<item_atom, call_item_ptr>>;
+/// Hears what happens to a call between its start and its end (§D11).
+using observer_actor = caf::typed_actor<caf::reacts_to<event_atom, event_body_ptr>>;
 
 /// Drives one call through the two-attempt machine; ends with it (§45).
 using orchestrator_actor =
@@ -125,9 +122,10 @@ using tool_call_actor =
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::attempt_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::call_start_ptr)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::call_item_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::event_body_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::thread_message_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::judged_call_ptr)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::call_report_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::call_report_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::attempt_result_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_request_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_answer_ptr)
@@ -138,9 +136,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
 
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::attempt_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::call_start_ptr))
-  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::call_item_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::event_body_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::thread_message_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::judged_call_ptr))
-  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::call_report_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::call_report_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::attempt_result_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_request_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_answer_ptr))

@@ -45,6 +45,11 @@ void orchestrator::feed(flow::event event) {
     std::visit([this](auto& e) { carry_out(e); }, effect);
 }
 
+void orchestrator::tell(thread_event_body what) {
+  if (partners_.observer)
+    send(partners_.observer, event_v, std::make_shared<const thread_event_body>(std::move(what)));
+}
+
 void orchestrator::carry_out(flow::ask_review& effect) {
   const auto question = std::make_shared<const review_request>(std::move(effect.request));
   request(partners_.reviewer, caf::infinite, review_v, question)
@@ -98,16 +103,23 @@ void orchestrator::carry_out(flow::unregister_network& effect) {
 void orchestrator::carry_out(flow::start_attempt& effect) {
   const int number = (*effect.what)->number;
   const auto backend = (*effect.what)->backend;
+  tell(thread_events::attempt_began{call_id_, number, backend, (*effect.what)->network});
   request(partners_.runtime, caf::infinite, run_v, std::move(effect.what))
-      .then([this](const attempt_result_ptr& result) { feed(flow::attempt_finished{*result}); },
-            [this, number, backend](caf::error& e) {
-              attempt_result lost;
-              lost.record.number = number;
-              lost.record.sandbox = backend;
-              lost.record.failure =
-                  error{errc::internal, "the runtime failed: " + system().render(e), {}};
-              feed(flow::attempt_finished{std::move(lost)});
-            });
+      .then(
+          [this](const attempt_result_ptr& result) {
+            if (result->record.denied)
+              tell(thread_events::attempt_denied{call_id_, result->record.number,
+                                                 *result->record.denied});
+            feed(flow::attempt_finished{*result});
+          },
+          [this, number, backend](caf::error& e) {
+            attempt_result lost;
+            lost.record.number = number;
+            lost.record.sandbox = backend;
+            lost.record.failure =
+                error{errc::internal, "the runtime failed: " + system().render(e), {}};
+            feed(flow::attempt_finished{std::move(lost)});
+          });
 }
 
 void orchestrator::carry_out(flow::cancel_attempt&) {

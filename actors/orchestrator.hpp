@@ -15,6 +15,7 @@ struct orchestrator_partners {
   runtime_actor runtime;
   network_actor network;      ///< unset: there is no managed network here
   amendment_actor amendments; ///< unset: approved rules are not kept
+  observer_actor observer;    ///< hears of attempts; may be unset
 };
 
 /// Feeds one call_flow and carries out its effects; decides nothing itself. A partner that fails
@@ -29,6 +30,7 @@ public:
 
 private:
   void feed(flow::event event);
+  void tell(thread_event_body what);
   void carry_out(flow::ask_review& effect);
   void carry_out(flow::withdraw_review& effect);
   void carry_out(flow::add_rule& effect);

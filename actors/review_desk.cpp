@@ -26,7 +26,7 @@ void review_desk::on_exit() {
 review_desk::behavior_type review_desk::make_behavior() {
   return {
       [this](review_atom, const review_request_ptr& question) { return take(question); },
-      [this](withdraw_atom, const std::string& id) { feed(id, route::expired{}); },
+      [this](withdraw_atom, const std::string& id) { feed(id, route::withdrawn{}); },
       [this](report_atom, const std::string& id) {
         const auto found = open_.find(id);
         if (found == open_.end() || !found->second->arrived) return;
@@ -54,7 +54,7 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
   terms.guardian =
       terms_.guardian && guardian_in_charge(terms_.approval, terms_.auto_review, asked.strict);
-  terms.user = static_cast<bool>(terms_.user);
+  terms.user = terms_.user && (!terms_.user_present || terms_.user_present());
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);
   std::vector<std::string> keys;
@@ -88,9 +88,10 @@ void review_desk::carry_out(const question_ptr& open, route::effects effects) {
 
 void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   const auto& asked = open->way.question();
+  tell(thread_events::review_asked{asked, reviewer_kind::hook});
   const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
   hook_question question;
-  question.payload = terms_.hook_context;
+  if (terms_.hook_context) question.payload = terms_.hook_context();
   question.payload.event = hook_event::permission_request;
   question.payload.cwd = asked.what.cwd;
   question.payload.tool_name = tool_name(tool);
@@ -127,6 +128,7 @@ void review_desk::carry_out(const question_ptr& open, route::ask_guardian&) {
                               {guardian_result::kind::unavailable, prompt.error().message}, {}});
     return;
   }
+  tell(thread_events::review_asked{asked, reviewer_kind::guardian});
   open->guardian =
       terms_.guardian(encode_guardian_question(asked.review_id, *prompt),
                       [this, self = caf::actor_cast<review_desk_actor>(this), id = asked.review_id,
@@ -174,7 +176,14 @@ void review_desk::carry_out(const question_ptr& open, route::reply& effect) {
   open->limit.cancel();
   terms_.memory->approvals.remember(effect.answer.decision, open->keys,
                                     shell_join(open->way.question().what.argv));
+  tell(thread_events::review_resolved{open->way.question().call_id, open->way.question().attempt,
+                                      effect.answer});
   open->promise.deliver(std::make_shared<const review_answer>(std::move(effect.answer)));
+}
+
+void review_desk::tell(thread_event_body what) {
+  if (terms_.observer)
+    send(terms_.observer, event_v, std::make_shared<const thread_event_body>(std::move(what)));
 }
 
 void review_desk::warn(const std::string& text) const {

@@ -33,8 +33,8 @@ struct review_desk_terms {
   reactor::event_loop* loop = nullptr; ///< outlives the actor
   hook_rules hooks;
   /// What a hook is told besides the question: session, turn, transcript, model, permission mode.
-  hook_payload hook_context;
-  std::vector<std::string> hook_env; ///< "K=V"; all that hooks get
+  std::function<hook_payload()> hook_context; ///< may be unset
+  std::vector<std::string> hook_env;          ///< "K=V"; all that hooks get
   /// Which tool a question is about, for hook matchers. Unset: shell_command.
   std::function<hook_tool(const review_request&)> tool_of;
 
@@ -44,7 +44,8 @@ struct review_desk_terms {
   std::function<std::vector<transcript_entry>()> transcript; ///< may be unset
   std::string boundary; ///< for the automatic reviewer: what the sandbox keeps from commands
 
-  reviewer_actor user; ///< unset: no person can be asked
+  reviewer_actor user;                ///< unset: no person can be asked
+  std::function<bool()> user_present; ///< may be unset: always
   std::string no_user_reason;
   std::chrono::milliseconds user_limit{0}; ///< for a person; zero: as long as it takes
 
@@ -54,6 +55,8 @@ struct review_desk_terms {
   std::function<std::string()> policy;
 
   std::function<void(const std::string&)> warn; ///< to the user; may be unset
+  /// Hears who else than a person is asked, and every answer; may be unset.
+  observer_actor observer;
 };
 
 /// INTERNAL: a hook or the automatic reviewer has answered the question with this id; it has stood
@@ -96,6 +99,7 @@ private:
   void carry_out(const question_ptr& open, route::reply& effect);
   [[nodiscard]] route::event weigh(const guardian_reply& reply);
   void warn(const std::string& text) const;
+  void tell(thread_event_body what);
 
   review_desk_terms terms_;
   std::map<std::string, question_ptr> open_; ///< by review id

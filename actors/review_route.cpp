@@ -119,6 +119,12 @@ void review_route::on(route::expired&) {
   answer(review_decision::timed_out, reviewer_kind::none, "the question stood too long");
 }
 
+void review_route::on(route::withdrawn&) {
+  if (stage_ == stage::done) return;
+  out_.push_back(route::withdraw{});
+  answer(review_decision::abort, reviewer_kind::none, "the call was taken back");
+}
+
 void review_route::answer(review_decision decision, reviewer_kind reviewer, std::string reason) {
   stage_ = stage::done;
   out_.push_back(

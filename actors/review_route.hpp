@@ -44,7 +44,10 @@ struct user_answered {
 struct user_gone {};
 /// The question has stood long enough.
 struct expired {};
-using event = std::variant<hooks_answered, guardian_answered, user_answered, user_gone, expired>;
+/// The call was taken back.
+struct withdrawn {};
+using event =
+    std::variant<hooks_answered, guardian_answered, user_answered, user_gone, expired, withdrawn>;
 
 // Effects, to be carried out in order.
 struct ask_hooks {};
@@ -87,6 +90,7 @@ private:
   void on(route::user_answered& event);
   void on(route::user_gone& event);
   void on(route::expired& event);
+  void on(route::withdrawn& event);
 
   void after_hooks();
   void go_to_user(review_decision without_user, const std::string& why);

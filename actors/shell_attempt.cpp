@@ -132,7 +132,7 @@ void shell_attempt::start() {
 
 void shell_attempt::keep(reactor::output_stream stream, std::string_view bytes) {
   (void)capture_.append(stream, bytes);
-  if (terms_.on_output) terms_.on_output(stream, bytes);
+  if (terms_.on_output) terms_.on_output(**attempt_, stream, bytes);
   if (process_) process_->grant(stream);
 }
 

@@ -6,8 +6,11 @@
 #include "reactor/output_capture.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -27,8 +30,10 @@ struct shell_terms {
   std::chrono::milliseconds default_timeout{10'000}; ///< §95
   std::chrono::milliseconds end_grace{2'000};        ///< between SIGTERM and SIGKILL
   reactor::capture_limits capture;
+  /// Attempts that run at the same time; more wait for their turn, the oldest first.
+  std::size_t max_running = 64;
   /// Output as it comes, when somebody watches; may be empty. On the loop.
-  std::function<void(reactor::output_stream, std::string_view)> on_output;
+  std::function<void(const attempt_terms&, output_stream, std::string_view)> on_output;
 };
 
 /// One attempt: the helper process, its output, its report, its time limit (§94–§99a). Ends with
@@ -43,8 +48,8 @@ using shell_attempt_actor = runtime_actor::extend<
     // INTERNAL: the time limit.
     caf::reacts_to<expire_atom>>;
 
-/// Runs commands (§3, §45): each attempt in an actor of its own, which answers the caller itself.
-/// Its end cancels what still runs.
+/// Runs commands (§3, §45): each attempt in an actor of its own. Its end cancels what still runs or
+/// waits.
 class shell_runtime : public runtime_actor::base {
 public:
   shell_runtime(caf::actor_config& config, shell_terms terms);
@@ -54,8 +59,17 @@ public:
   const char* name() const override { return "gatehouse.shell-runtime"; }
 
 private:
+  struct waiting_attempt {
+    attempt_ptr what;
+    caf::typed_response_promise<attempt_result_ptr> promise;
+  };
+  shell_attempt_actor spawn_for(const attempt_ptr& what);
+  void start(waiting_attempt next);
+
   shell_terms terms_;
   std::map<std::string, shell_attempt_actor> running_; ///< by call id
+  std::deque<waiting_attempt> waiting_;
+  std::map<std::string, waiting_attempt> answered_here_; ///< that had to wait; by call id
 };
 
 } // namespace gatehouse::actors

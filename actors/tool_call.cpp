@@ -20,9 +20,8 @@ call_report stopped(const std::string& call_id) {
 } // namespace
 
 tool_call::tool_call(caf::actor_config& config, judgement_terms terms,
-                     orchestrator_partners partners, item_actor items)
-    : tool_call_actor::base{config}, terms_{std::move(terms)}, partners_{std::move(partners)},
-      items_{std::move(items)} {}
+                     orchestrator_partners partners)
+    : tool_call_actor::base{config}, terms_{std::move(terms)}, partners_{std::move(partners)} {}
 
 void tool_call::on_exit() {
   if (call_ && caller_.pending()) {
@@ -30,7 +29,6 @@ void tool_call::on_exit() {
     end(std::make_shared<const call_report>(stopped(call_->plan.call_id)));
   }
   partners_ = {};
-  items_ = nullptr;
   orchestrator_ = nullptr;
   caller_ = {}; // it refers to this actor
 }
@@ -41,10 +39,6 @@ tool_call::behavior_type tool_call::make_behavior() {
         caller_ = make_response_promise<call_report_ptr>();
         auto answer = caller_;
         call_ = call;
-        if (items_)
-          send(items_, item_v,
-               std::make_shared<const call_item>(
-                   call_item{call->plan.call_id, call->plan.what, std::nullopt}));
         if (cancelled_) { // it came before the call itself
           end(std::make_shared<const call_report>(stopped(call->plan.call_id)));
           return answer;
@@ -73,10 +67,6 @@ tool_call::behavior_type tool_call::make_behavior() {
 }
 
 void tool_call::end(call_report_ptr report) {
-  if (items_)
-    send(items_, item_v,
-         std::make_shared<const call_item>(
-             call_item{call_->plan.call_id, call_->plan.what, *report}));
   caller_.deliver(std::move(report));
   quit();
 }

@@ -5,12 +5,10 @@
 
 namespace gatehouse::actors {
 
-/// Judges one call, hands it to an orchestrator of its own, and reports its start and its end to
-/// `items` (may be unset) whatever becomes of it (§D11).
+/// Judges one call and hands it to an orchestrator of its own.
 class tool_call : public tool_call_actor::base {
 public:
-  tool_call(caf::actor_config& config, judgement_terms terms, orchestrator_partners partners,
-            item_actor items);
+  tool_call(caf::actor_config& config, judgement_terms terms, orchestrator_partners partners);
 
   behavior_type make_behavior() override;
   void on_exit() override;
@@ -21,7 +19,6 @@ private:
 
   judgement_terms terms_;
   orchestrator_partners partners_;
-  item_actor items_;
   call_start_ptr call_;
   bool cancelled_ = false;
   orchestrator_actor orchestrator_;

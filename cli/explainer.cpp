@@ -1,10 +1,9 @@
 #include "cli/explainer.hpp"
 
 #include "actors/judge.hpp"
-#include "cli/plan_call.hpp"
+#include "cli/session_start.hpp"
 #include "config/settings_file.hpp"
 #include "config/user_shell.hpp"
-#include "protocol/shell_argv.hpp"
 
 #include <cstdlib>
 
@@ -125,26 +124,24 @@ result<explanation> explainer::explain(const explain_request& request) {
     at.given_profile = *object;
   }
 
-  call_wish wish;
-  if (const auto* text = std::get_if<std::string>(&request.command))
-    wish.argv = shell_argv(shell_, *text, request.login);
-  else
-    wish.argv = std::get<1>(request.command);
+  auto terms = session_terms_of(at, shell_);
+  if (!terms) return terms.error();
+  shell_request wish;
+  wish.command = request.command;
   wish.login = request.login;
   wish.sandbox_permissions = request.sandbox_permissions;
   wish.additional_permissions = request.additional_permissions;
   wish.prefix_rule = request.prefix_rule;
-  auto planned = plan_call(at, std::move(wish));
-  if (!planned) return planned.error();
-  const auto& plan = planned->plan;
+  const auto planned = actors::plan_call(*terms, wish);
+  const auto& plan = planned.plan;
 
   explanation answer;
   const sandbox::program_search search{at.cwd, at.where.user_home, path_,
-                                       sandbox::writable_roots_of(plan.profile, planned->context)};
+                                       sandbox::writable_roots_of(plan.profile, terms->context)};
   answer.evaluation =
       actors::judge(plan, *(*found)->rules,
                     [&](std::span<const std::string> words) { return facts_for(words, search); });
-  if (planned->handler_refusal) answer.evaluation.requirement = *planned->handler_refusal;
+  if (planned.handler_refusal) answer.evaluation.requirement = *planned.handler_refusal;
   answer.sandbox = actors::call_flow::first_boundary(plan, answer.evaluation.requirement);
   answer.argv = plan.what.argv;
   answer.approval = plan.approval;

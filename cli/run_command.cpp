@@ -1,10 +1,12 @@
 #include "cli/run_command.hpp"
 
-#include "actors/call_host.hpp"
+#include "actors/asking_client.hpp"
+#include "actors/random_id.hpp"
+#include "actors/thread_host.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
-#include "cli/plan_call.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/session_start.hpp"
 #include "cli/terminal_reviewer.hpp"
 #include "config/amendment.hpp"
 #include "config/hooks.hpp"
@@ -13,7 +15,6 @@
 #include "protocol/call_report_json.hpp"
 #include "protocol/explain_json.hpp"
 #include "protocol/profile_json.hpp"
-#include "protocol/shell_argv.hpp"
 #include "reactor/signals.hpp"
 #include "sandbox/command_environment.hpp"
 
@@ -21,7 +22,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <random>
 
 #include <unistd.h>
 
@@ -54,18 +54,21 @@ Exit status: the command's; 128+n after signal n; 124 time-out; 125 refused by p
 )";
 
 /// The call that the options ask for; the error is one of usage.
-result<call_wish> read_wish(const options& given) {
+result<shell_request> read_wish(const options& given) {
   const auto usage = [](std::string what) {
     return error{errc::invalid_request, std::move(what), {}};
   };
-  call_wish wish;
+  shell_request wish;
   const auto text = given.value("--shell");
   wish.login = given.has("--login");
   if (text && !given.rest().empty())
     return usage("--shell and a command after -- exclude each other");
   if (!text && given.rest().empty()) return usage("the command is missing");
   if (!text && wish.login) return usage("--login needs --shell");
-  wish.argv = text ? shell_argv(config::user_shell(), *text, wish.login) : given.rest();
+  if (text)
+    wish.command = *text;
+  else
+    wish.command = given.rest();
   if (const auto limit = given.value("--timeout-ms")) {
     std::uint32_t ms = 0;
     const auto end = limit->data() + limit->size();
@@ -97,15 +100,6 @@ result<call_wish> read_wish(const options& given) {
   return wish;
 }
 
-std::string random_id() {
-  std::random_device source;
-  constexpr char digits[] = "0123456789abcdef";
-  std::string id;
-  for (int i = 0; i < 24; ++i)
-    id += digits[source() % 16];
-  return id;
-}
-
 std::vector<std::string> command_environment() {
   std::size_t count = 0;
   while (environ[count])
@@ -133,48 +127,85 @@ result<actors::hook_settings> hooks_of(const start_point& start) {
   if (!rules) return rules.error();
   actors::hook_settings hooks;
   hooks.rules = *std::move(rules);
-  hooks.context.session_id = hooks.context.turn_id = "run-" + random_id();
+  hooks.context.session_id = hooks.context.turn_id = "run-" + actors::random_id();
   hooks.context.permission_mode = start.loaded.settings.approval.value.mode == approval_mode::never
                                       ? "bypassPermissions"
                                       : "default";
   hooks.env = command_environment();
-  hooks.warn = [](const std::string& text) { warn({text}); };
   return hooks;
 }
 
-actors::host_terms terms_for(const start_point& start, const planned_call& planned,
-                             const config::loaded_rules& rules) {
+/// Keeps an approved rule and reads all rules anew (§42).
+actors::rules_result keep_rule(const start_point& start, const config::rule_load_options& options,
+                               const std::vector<std::string>& prefix) {
+  const auto line = config::prefix_rule_line(prefix);
+  if (!line) return line.error();
+  if (const auto kept = config::append_rule(start.where.gatehouse_home, *line); !kept)
+    return kept.error();
+  auto rules = config::load_rules(start.where, start.loaded, options);
+  if (!rules) return rules.error();
+  return std::move(rules->rules);
+}
+
+actors::thread_terms terms_for(const start_point& start, actors::session_terms session,
+                               const config::loaded_rules& rules,
+                               const config::rule_load_options& rule_options) {
   const auto& settings = start.loaded.settings;
-  actors::host_terms terms;
+  actors::thread_terms terms;
   terms.judgement.rules = rules.rules;
   const char* path = std::getenv("PATH");
   terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
-                            sandbox::writable_roots_of(planned.plan.profile, planned.context)};
+                            sandbox::writable_roots_of(session.profile, session.context)};
   terms.shell.helper = beside_me("gatehouse-sandbox");
   terms.shell.environment = command_environment();
-  terms.shell.context = planned.context;
+  terms.shell.context = session.context;
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
   terms.shell.default_timeout = settings.default_timeout.value;
-  terms.ask = terminal_asker();
-  if (!settings.auto_review_command.value.empty()) {
-    terms.guardian.emplace();
-    terms.guardian->argv = settings.auto_review_command.value;
-    terms.guardian->env = terms.shell.environment;
-    terms.guardian->cwd = "/";
-    terms.guardian->limit = settings.auto_review_timeout.value;
-  }
   terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
+  terms.boundary = "permission profile " + encode_profile(session.profile);
   terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
                         "approval policy";
-  terms.add_rule = [home = start.where.gatehouse_home](const std::vector<std::string>& prefix) {
-    const auto line = config::prefix_rule_line(prefix);
-    const auto kept =
-        line ? config::append_rule(home, *line) : result<config::amendment_outcome>{line.error()};
-    if (!kept) complain(kept.error());
+  terms.keep_rule = [start, rule_options](const std::vector<std::string>& prefix) {
+    return keep_rule(start, rule_options, prefix);
   };
+  terms.session = std::move(session);
   return terms;
 }
+
+/// The automatic reviewer of the settings, if there is one.
+actors::guardian_transport guardian_of(const config::effective_settings& settings,
+                                       reactor::event_loop& loop) {
+  if (settings.auto_review_command.value.empty()) return {};
+  actors::guardian_program program;
+  program.argv = settings.auto_review_command.value;
+  program.env = command_environment();
+  program.cwd = "/";
+  program.limit = settings.auto_review_timeout.value;
+  return actors::run_guardian_program(loop, std::move(program));
+}
+
+/// Shows what comes, and notes when nobody reads any more.
+class output_printer : public actors::thread_subscriber {
+public:
+  explicit output_printer(bool live) : live_{live} {}
+
+  void on_event(const thread_event_ptr& event) override {
+    if (const auto* said = std::get_if<thread_events::warning>(&event->what)) warn({said->text});
+    const auto* delta = std::get_if<thread_events::output_delta>(&event->what);
+    if (!delta || !live_) return;
+    const bool written = delta->stream == output_stream::standard_error ? print_error(delta->bytes)
+                                                                        : print(delta->bytes);
+    lost = lost || (!written && errno != EPIPE);
+    stop = stop || !written;
+  }
+
+  bool lost = false;
+  bool stop = false;
+
+private:
+  bool live_;
+};
 
 } // namespace
 
@@ -208,10 +239,10 @@ int run_command(arguments given) {
   rule_options.files = read->values("--rules");
   rule_options.cwd = start->cwd;
   auto rules = config::load_rules(start->where, start->loaded, rule_options);
-  auto planned = plan_call(*start, std::move(*wish));
+  auto session = session_terms_of(*start, config::user_shell());
   auto hooks = hooks_of(*start);
-  if (!rules || !planned || !hooks) {
-    complain(!rules ? rules.error() : !planned ? planned.error() : hooks.error());
+  if (!rules || !session || !hooks) {
+    complain(!rules ? rules.error() : !session ? session.error() : hooks.error());
     return exit_wrong_usage;
   }
   if (const auto missing = missing_reviewer(start->loaded.settings)) {
@@ -221,34 +252,36 @@ int run_command(arguments given) {
   warn(start->loaded.warnings);
   warn(rules->warnings);
   const bool json = read->has("--json");
-  if (planned->plan.profile.kind == profile_kind::disabled)
+  if (session->profile.kind == profile_kind::disabled)
     warn({"full access: no boundary of ours is around this command; only for disposable machines"});
 
-  actors::call_start call{std::move(planned->plan), std::move(planned->handler_refusal)};
-  call.plan.call_id = "call-" + random_id();
-  call.plan.review_nonce = random_id();
-  bool stop = false;
-  bool lost_output = false;
-  auto terms = terms_for(*start, {call.plan, planned->context, {}}, *rules);
+  actors::thread_host host;
+  auto terms = terms_for(*start, std::move(*session), *rules, rule_options);
   terms.hooks = *std::move(hooks);
-  terms.approval = call.plan.approval;
-  terms.boundary = "permission profile " + encode_profile(call.plan.profile);
+  terms.guardian = guardian_of(start->loaded.settings, host.loop());
   // What a PostToolUse hook may still take away is not shown before it has been asked.
   const bool held =
       !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::shell_command)
            .empty();
-  if (!json && !held)
-    terms.shell.on_output = [&](reactor::output_stream stream, std::string_view bytes) {
-      const bool written =
-          stream == reactor::output_stream::standard_error ? print_error(bytes) : print(bytes);
-      lost_output = lost_output || (!written && errno != EPIPE);
-      stop = stop || !written; // nobody reads any more
-    };
-  actors::call_host host{std::move(terms)};
+  const auto printer = std::make_shared<output_printer>(!json && !held);
+  const auto thread = host.open(std::move(terms));
+  thread.send(actors::thread_messages::subscribe{printer, false, {}});
+  if (auto ask = terminal_asker())
+    thread.send(actors::thread_messages::subscribe{
+        std::make_shared<actors::asking_client>(thread, std::move(ask), host.workers()), true, {}});
+  bool stop = false;
   const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
                                                    [&](int) { stop = true; });
   if (!signals) complain(signals.error());
-  const auto report = host.run(std::move(call), [&] { return stop; });
+  const auto ended =
+      host.run(thread, {"call-" + actors::random_id(), {}, tool_arguments{std::move(*wish)}},
+               [&] { return stop || printer->stop; });
+  if (!ended) {
+    complain(ended.error());
+    return exit_failed;
+  }
+  const auto& report = **ended;
+  bool lost_output = printer->lost;
   if (json) {
     if (!print(encode_call_report(report) + "\n")) return exit_failed;
   } else {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/call_host.hpp"
+#include "actors/asking_client.hpp"
 #include "protocol/review.hpp"
 
 #include <string>

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,8 @@ struct call_report {
   std::string message;    ///< to the model: why it was refused or denied and the safer path (§48b)
   std::optional<error> failure;
 };
+
+using call_report_ptr = std::shared_ptr<const call_report>;
 
 /// Exit status of `gatehouse run`: the command's own; 128+n for a signal; 124 time-out; 125
 /// refused; 126/127 not executable / not found; 120 stopped by the user; 121 no boundary (nothing

@@ -129,6 +129,11 @@ std::string stopped_message(const review_answer& answer) {
                 "Do nothing more until the user answers.", rewording});
 }
 
+std::string turn_over_message(std::string_view why) {
+  return lines({sentence("Nothing was run: this turn is over, since " + std::string{why}),
+                "Do nothing more until the user answers.", rewording});
+}
+
 std::string cancelled_message() {
   return "The call was cancelled before it ended.";
 }

@@ -29,6 +29,9 @@ std::string retry_refusal_message(const denial& what, const review_request& ques
 /// The answer was `abort`: the turn is over until the user speaks (§51, §48a).
 std::string stopped_message(const review_answer& answer);
 
+/// A call that came after the turn had been stopped; nothing ran. @param why "the user stopped it"
+std::string turn_over_message(std::string_view why);
+
 /// The caller took the call back.
 std::string cancelled_message();
 

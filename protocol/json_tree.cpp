@@ -1,10 +1,12 @@
 #include "protocol/json_tree.hpp"
 
+#include "protocol/json_writer.hpp"
 #include "protocol/utf8.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace gatehouse {
 namespace {
@@ -97,6 +99,33 @@ error wrong_text(const json_source& source, const std::string& what) {
   return {source.code, source.what + ": " + what, source.remedy};
 }
 
+void write(json_writer& out, const json_tree& tree) {
+  if (const auto* yes = std::get_if<bool>(&tree.value)) return out.boolean(*yes);
+  if (const auto* number = std::get_if<std::int64_t>(&tree.value)) return out.number(*number);
+  if (const auto* real = std::get_if<double>(&tree.value)) {
+    char digits[32];
+    const auto length = std::snprintf(digits, sizeof digits, "%.17g", *real);
+    return out.raw({digits, static_cast<std::size_t>(length)});
+  }
+  if (const auto* text = std::get_if<std::string>(&tree.value)) return out.text(*text);
+  if (const auto* list = std::get_if<json_tree::array>(&tree.value)) {
+    out.open('[');
+    for (const auto& item : *list) {
+      out.item();
+      write(out, item);
+    }
+    return out.close(']');
+  }
+  const auto* fields = std::get_if<json_tree::object>(&tree.value);
+  if (!fields) return out.null();
+  out.open('{');
+  for (const auto& [name, value] : *fields) {
+    out.key(name);
+    write(out, value);
+  }
+  out.close('}');
+}
+
 } // namespace
 
 result<json_tree> parse_json(std::string_view text, const json_source& source) {
@@ -176,6 +205,16 @@ result<std::size_t> json_node::word(std::initializer_list<std::string_view> word
   for (const auto word : words)
     list += (list.empty() ? "`" : ", `") + std::string{word} + "`";
   return wrong((words.size() == 1 ? "expected " : "expected one of ") + list);
+}
+
+bool json_node::is_null() const noexcept {
+  return std::holds_alternative<std::monostate>(tree_->value);
+}
+
+std::string json_node::encode() const {
+  json_writer out;
+  write(out, *tree_);
+  return std::move(out).take();
 }
 
 json_node json_fields::below(const std::string& name, const json_tree& tree) const {

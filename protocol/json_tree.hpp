@@ -64,6 +64,9 @@ public:
   [[nodiscard]] result<std::string> text() const;
   [[nodiscard]] result<bool> boolean() const;
   [[nodiscard]] result<std::int64_t> integer(std::int64_t least, std::int64_t most) const;
+  [[nodiscard]] bool is_null() const noexcept;
+  /// The value as JSON text, for a reader that takes text.
+  [[nodiscard]] std::string encode() const;
   /// One of `words`: its index.
   [[nodiscard]] result<std::size_t> word(std::initializer_list<std::string_view> words) const;
 

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstdint>
+#include "protocol/output_stream.hpp"
 
 namespace gatehouse::reactor {
 
-/// A terminal counts as standard output.
-enum class output_stream : std::uint8_t { standard_output, standard_error };
+using gatehouse::output_stream;
 
 } // namespace gatehouse::reactor

@@ -31,7 +31,7 @@ struct stage {
   std::vector<std::vector<std::string>> rules_added;
   std::vector<std::string> registered;
   std::vector<std::string> closed;
-  std::vector<actors::call_item> items;
+  std::vector<thread_event_body> events;
 };
 
 class scripted_runtime : public actors::runtime_actor::base {
@@ -114,13 +114,13 @@ private:
   stage* stage_;
 };
 
-class recording_items : public actors::item_actor::base {
+class recording_observer : public actors::observer_actor::base {
 public:
-  recording_items(caf::actor_config& config, stage* s)
-      : actors::item_actor::base{config}, stage_{s} {}
+  recording_observer(caf::actor_config& config, stage* s)
+      : actors::observer_actor::base{config}, stage_{s} {}
   behavior_type make_behavior() override {
-    return {[this](actors::item_atom, const actors::call_item_ptr& item) {
-      stage_->items.push_back(*item);
+    return {[this](actors::event_atom, const actors::event_body_ptr& event) {
+      stage_->events.push_back(*event);
     }};
   }
 
@@ -159,12 +159,11 @@ public:
     partners_.runtime = own(sys_.spawn<scripted_runtime>(&stage_));
     partners_.network = own(sys_.spawn<scripted_network>(&stage_));
     partners_.amendments = own(sys_.spawn<recording_amendments>(&stage_));
-    items_ = own(sys_.spawn<recording_items>(&stage_));
+    partners_.observer = own(sys_.spawn<recording_observer>(&stage_));
     deliver();
   }
   ~actor_fixture() {
     partners_ = {};
-    items_ = nullptr;
     call_ = nullptr;
     for (auto& child : children_)
       caf::anon_send_exit(child, caf::exit_reason::kill);
@@ -181,7 +180,7 @@ public:
   }
 
   void begin(actors::call_plan plan, std::optional<exec_requirement> refusal = {}) {
-    call_ = sys_.spawn<actors::tool_call>(terms_, partners_, items_);
+    call_ = sys_.spawn<actors::tool_call>(terms_, partners_);
     reply_.emplace(self_->request(call_, caf::infinite, actors::run_v,
                                   std::make_shared<const actors::call_start>(
                                       actors::call_start{std::move(plan), std::move(refusal)})));
@@ -204,7 +203,7 @@ public:
   std::optional<call_report> report() {
     std::optional<call_report> got;
     if (self_->has_next_message())
-      reply_->receive([&](const actors::call_report_ptr& r) { got = *r; },
+      reply_->receive([&](const call_report_ptr& r) { got = *r; },
                       [&](caf::error& e) { FAIL(sys_.render(e)); });
     return got;
   }
@@ -239,7 +238,6 @@ private:
   caf::actor_system_config config_;
   caf::actor_system sys_;
   caf::scoped_actor self_{sys_, true};
-  actors::item_actor items_;
   actors::tool_call_actor call_;
   std::vector<caf::actor> children_;
   std::optional<reply_handle> reply_;

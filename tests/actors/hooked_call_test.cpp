@@ -1,8 +1,7 @@
 #include "actors/hooked_call.hpp"
 
-#include "actors/call_host.hpp"
-#include "tests/actors/flow_driver.hpp"
-#include "tests/support/temp_folder.hpp"
+#include "reactor/timer.hpp"
+#include "tests/actors/hosted_thread.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,36 +21,22 @@ hook_handler hook(hook_event event, std::string command) {
   return h;
 }
 
-/// A host whose helper is a script that prints the words it was told to run.
-struct hooked_host {
-  tests::temp_folder folder;
-  host_terms terms;
-  std::vector<std::string> warnings;
+/// A thread with hooks, whose helper is a script that prints the words it was told to run.
+struct hooked_host : scripted_terms {
+  std::shared_ptr<event_recorder> heard = std::make_shared<event_recorder>();
 
-  explicit hooked_host(std::vector<hook_handler> handlers) {
-    terms.judgement.rules = std::make_shared<const policy::rule_set>();
-    terms.judgement.search = {folder.path(), folder.path(), "/usr/bin:/bin", {}};
-    terms.shell.helper = folder.write("helper", R"(#!/bin/sh
-echo '{"event":"started"}' >&3
+  explicit hooked_host(std::vector<hook_handler> handlers)
+      : scripted_terms{R"(echo '{"event":"started"}' >&3
 echo "ran: $*"
 : > "${0%/*}/ran"
-echo '{"event":"exited","exit_code":0}' >&3
-)");
-    std::filesystem::permissions(terms.shell.helper, std::filesystem::perms::owner_all);
-    terms.shell.environment = {"PATH=/usr/bin:/bin"};
-    terms.nobody_reason = "no one";
+echo '{"event":"exited","exit_code":0}' >&3)"} {
     terms.hooks.rules = *hook_rules::compile(std::move(handlers));
     terms.hooks.env = {"PATH=/usr/bin:/bin"};
-    terms.hooks.warn = [this](const std::string& text) { warnings.push_back(text); };
   }
 
   call_report run(std::vector<std::string> argv, approval_mode mode = approval_mode::on_request) {
-    auto plan = plan_for(mode, workspace_write_profile());
-    plan.what.argv = std::move(argv);
-    plan.what.cwd = plan.policy_cwd = folder.path();
-    plan.workspace_roots = {folder.path()};
-    call_host host{terms};
-    return host.run({std::move(plan), {}});
+    terms.session.approval.mode = mode;
+    return scripted_terms::run(argv_request(std::move(argv)), heard);
   }
   [[nodiscard]] bool ran() const { return std::filesystem::exists(folder / "ran"); }
 };
@@ -90,7 +75,7 @@ TEST_SUITE("actors.hooked_call") {
     hooked_host going_on{{lax}};
     CHECK(going_on.run({"make"}).ending == call_ending::completed);
     CHECK(going_on.ran());
-    CHECK(going_on.warnings.size() == 1);
+    CHECK(going_on.heard->warnings().size() == 1);
   }
 
   TEST_CASE("§10 what a hook wrote is what is judged, reported and run") {
@@ -149,9 +134,8 @@ TEST_SUITE("actors.hooked_call") {
 
   TEST_CASE("§124 a call that is stopped while its result is looked at shows no result") {
     hooked_host host{{hook(post_tool_use, ": > looking; sleep 1000")}};
-    auto plan = plan_for(approval_mode::on_request, workspace_write_profile());
-    plan.what.cwd = plan.policy_cwd = host.folder.path();
-    call_host calls{host.terms};
+    thread_host calls;
+    const auto thread = calls.open(host.terms);
     // The hook makes no event of the loop: a timer looks for it.
     reactor::timer look{calls.loop()};
     bool stop = false;
@@ -160,7 +144,8 @@ TEST_SUITE("actors.hooked_call") {
       if (!stop) look.start(std::chrono::milliseconds{5}, again);
     };
     again();
-    const auto report = calls.run({std::move(plan), {}}, [&] { return stop; });
+    const auto report =
+        **calls.run(thread, {"call-1", {}, argv_request({"make"})}, [&] { return stop; });
     CHECK(report.output.aggregated.empty());
     CHECK(report.message.find("cancelled") != std::string::npos);
     CHECK(report.attempts.size() == 1);
@@ -170,10 +155,10 @@ TEST_SUITE("actors.hooked_call") {
     for (const bool hooked : {true, false}) {
       hooked_host host{hooked ? std::vector{hook(pre_tool_use, "true")}
                               : std::vector<hook_handler>{}};
-      auto plan = plan_for(approval_mode::on_request, workspace_write_profile());
-      plan.what.cwd = plan.policy_cwd = host.folder.path();
-      call_host calls{host.terms};
-      const auto report = calls.run({std::move(plan), {}}, [] { return true; });
+      thread_host calls;
+      const auto thread = calls.open(host.terms);
+      const auto report =
+          **calls.run(thread, {"call-1", {}, argv_request({"make"})}, [] { return true; });
       CHECK(report.ending == call_ending::aborted);
       CHECK_FALSE(host.ran());
     }
@@ -181,12 +166,12 @@ TEST_SUITE("actors.hooked_call") {
 
   TEST_CASE("§D11 §127 a call that is stopped while its hooks are asked never runs") {
     hooked_host host{{hook(pre_tool_use, "sleep 1000")}};
-    auto plan = plan_for(approval_mode::on_request, workspace_write_profile());
-    plan.what.cwd = plan.policy_cwd = host.folder.path();
-    call_host calls{host.terms};
+    thread_host calls;
+    const auto thread = calls.open(host.terms);
     bool stop = false;
     calls.loop().post([&] { stop = true; });
-    const auto report = calls.run({std::move(plan), {}}, [&] { return stop; });
+    const auto report =
+        **calls.run(thread, {"call-1", {}, argv_request({"make"})}, [&] { return stop; });
     CHECK(report.ending == call_ending::aborted);
     CHECK(exit_status(report) == 120);
     CHECK_FALSE(host.ran());

@@ -304,7 +304,7 @@ TEST_SUITE("actors.review_desk") {
     REQUIRE(s.loop.run_until([&] { return s.someone.asked.size() == 1; }, hang_guard));
     caf::anon_send(s.desk, withdraw_v, id);
     REQUIRE(s.loop.run_until([&] { return slot.has_value(); }, hang_guard));
-    CHECK(slot->decision == verdict::timed_out);
+    CHECK(slot->decision == verdict::abort);
     s.loop.run_until([&] { return !s.someone.withdrawn.empty(); }, hang_guard);
     CHECK(s.someone.withdrawn == std::vector<std::string>{id});
   }

@@ -1,7 +1,4 @@
-#include "actors/call_host.hpp"
-
-#include "tests/actors/flow_driver.hpp"
-#include "tests/support/temp_folder.hpp"
+#include "tests/actors/hosted_thread.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,30 +11,19 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A host whose helper is a script: what it writes to descriptor 3 is the report.
-struct scripted_host {
-  tests::temp_folder folder;
-  host_terms terms;
+/// A thread whose helper is a script: what it writes to descriptor 3 is the report.
+struct scripted_host : scripted_terms {
+  std::shared_ptr<event_recorder> listener = std::make_shared<event_recorder>();
 
-  explicit scripted_host(const std::string& script) {
-    terms.judgement.rules = std::make_shared<const policy::rule_set>();
-    terms.judgement.search = {folder.path(), folder.path(), "/usr/bin:/bin", {}};
-    terms.shell.helper = folder.write("helper", "#!/bin/sh\n" + script + "\n");
-    std::filesystem::permissions(terms.shell.helper, std::filesystem::perms::owner_all);
-    terms.shell.environment = {"PATH=/usr/bin:/bin"};
-    terms.shell.end_grace = 100ms;
-    terms.nobody_reason = "no one";
+  explicit scripted_host(const std::string& script) : scripted_terms{script} {
+    terms.session.approval.mode = approval_mode::never;
   }
 
   call_report run(std::vector<std::string> argv = {"make"},
                   std::optional<std::chrono::milliseconds> timeout = {}) {
-    auto plan = plan_for(approval_mode::never, workspace_write_profile());
-    plan.what.argv = std::move(argv);
-    plan.what.cwd = plan.policy_cwd = folder.path();
-    plan.workspace_roots = {folder.path()};
-    plan.what.timeout = timeout;
-    call_host host{terms};
-    return host.run({std::move(plan), {}});
+    auto request = argv_request(std::move(argv));
+    request.timeout = timeout;
+    return scripted_terms::run(std::move(request), listener);
   }
 };
 
@@ -132,11 +118,10 @@ exit 127)"};
   TEST_CASE("§96 output beyond the cap is counted, and all of it is passed on to a listener") {
     scripted_host host{started + std::string{"head -c 300000 /dev/zero\n"} + exited_with(0)};
     host.terms.shell.capture.bytes = 1000;
-    std::size_t heard = 0;
-    host.terms.shell.on_output = [&](reactor::output_stream, std::string_view bytes) {
-      heard += bytes.size();
-    };
     const auto report = host.run();
+    std::size_t heard = 0;
+    for (const auto& delta : host.listener->all<thread_events::output_delta>())
+      heard += delta.bytes.size();
     CHECK(heard == 300000);
     CHECK(report.output.stdout_text.size() < 2000);
     CHECK(report.output.truncated_bytes > 290000);

@@ -59,7 +59,7 @@ std::optional<attempt_result> run_until_up(const std::function<void(const runtim
   terms.environment = {"PATH=/usr/bin:/bin"};
   terms.default_timeout = 1h;
   bool up = false;
-  terms.on_output = [&](reactor::output_stream, std::string_view) { up = true; };
+  terms.on_output = [&](const attempt_terms&, output_stream, std::string_view) { up = true; };
   std::optional<attempt_result> got;
   runtime_actor runtime = system->spawn<shell_runtime>(terms);
   system->spawn<asker>(runtime, some_attempt(folder.path()), &got);

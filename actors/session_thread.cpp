@@ -1,0 +1,445 @@
+#include "actors/session_thread.hpp"
+
+#include "actors/hooked_call.hpp"
+#include "actors/random_id.hpp"
+#include "actors/shell_runtime.hpp"
+#include "protocol/approval_key.hpp"
+#include "protocol/denial_message.hpp"
+#include "protocol/shell_quote.hpp"
+#include "protocol/utf8.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gatehouse::actors {
+namespace {
+
+constexpr std::size_t longest_id = 256;
+constexpr std::size_t most_deltas = 10'000; // §96
+constexpr std::size_t most_transcript_entries = 512;
+constexpr std::size_t longest_transcript_text = 16 * 1024;
+
+error wrong(std::string what, std::string remedy = {}) {
+  return {errc::invalid_request, std::move(what), std::move(remedy)};
+}
+
+/// The call that an event is about; empty: none.
+std::string call_of(const thread_event_body& what) {
+  return std::visit(
+      [](const auto& e) -> std::string {
+        if constexpr (requires { e.call_id; })
+          return e.call_id;
+        else if constexpr (requires { e.question; })
+          return e.question.call_id;
+        else
+          return {};
+      },
+      what);
+}
+
+} // namespace
+
+session_thread::session_thread(caf::actor_config& config, thread_terms terms,
+                               reactor::event_loop& loop, reactor::worker_pool& workers)
+    : session_thread_actor::base{config}, terms_{std::move(terms)}, loop_{loop}, workers_{workers},
+      log_{terms_.retained_bytes}, grace_{loop} {}
+
+void session_thread::on_exit() {
+  grace_.cancel();
+  constexpr auto why = caf::exit_reason::user_shutdown;
+  for (auto& [id, call] : running_)
+    if (call.actor) caf::anon_send_exit(call.actor, why);
+  if (partners_.reviewer) caf::anon_send_exit(partners_.reviewer, why);
+  if (partners_.runtime) caf::anon_send_exit(partners_.runtime, why);
+  partners_ = {};
+  running_.clear();
+  promises_.clear();
+  subscribers_.clear();
+  terms_ = {};
+}
+
+session_thread::behavior_type session_thread::make_behavior() {
+  now_->session = terms_.session;
+  now_->hooks = terms_.hooks.context;
+  terms_.shell.loop = terms_.hooks.loop = &loop_;
+  const observer_actor self = caf::actor_cast<observer_actor>(this);
+  terms_.shell.on_output = [self](const attempt_terms& of, output_stream stream,
+                                  std::string_view bytes) {
+    caf::anon_send(self, event_v,
+                   std::make_shared<const thread_event_body>(thread_events::output_delta{
+                       of.call_id, of.number, stream, std::string{bytes}}));
+  };
+  terms_.hooks.warn = [self](const std::string& text) {
+    caf::anon_send(self, event_v,
+                   std::make_shared<const thread_event_body>(thread_events::warning{text}));
+  };
+  partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
+  partners_.reviewer = system().spawn<review_desk>(desk_terms());
+  partners_.amendments = caf::actor_cast<amendment_actor>(this);
+  partners_.observer = self;
+  return {
+      [this](message_atom, const thread_message_ptr& message) {
+        std::visit([this](const auto& m) { on(m); }, *message);
+      },
+      [this](report_atom, const std::string&) { rules_read(); },
+      [this](expire_atom) {
+        if (now_->reviewer_present) return;
+        for (const auto& shown : open_.shown()) {
+          const auto& question = std::get<thread_events::review_asked>(shown->what).question;
+          reply(question.review_id,
+                {question.review_id, question.digest, review_decision::denied, reviewer_kind::none,
+                 "no one who could answer has connected in time"});
+        }
+      },
+      [this](review_atom, const review_request_ptr& question) { return hold(question); },
+      [this](withdraw_atom, const std::string& review_id) {
+        open_.withdraw(review_id);
+        promises_.erase(review_id);
+      },
+      [this](event_atom, const event_body_ptr& what) {
+        const auto call = running_.find(call_of(*what));
+        const bool delta = std::holds_alternative<thread_events::output_delta>(*what);
+        if (delta && (call == running_.end() || ++call->second.deltas > most_deltas)) return;
+        publish(*what, call == running_.end() ? turn_ : call->second.turn);
+      },
+      [this](add_rule_atom, const prefix_ptr& prefix) {
+        rules_to_keep_.push_back(prefix);
+        keep_next_rule();
+      },
+  };
+}
+
+review_desk_terms session_thread::desk_terms() {
+  review_desk_terms desk;
+  desk.loop = &loop_;
+  desk.hooks = terms_.hooks.rules;
+  desk.hook_context = [now = now_] { return now->hooks; };
+  desk.hook_env = terms_.hooks.env;
+  desk.guardian = terms_.guardian;
+  desk.auto_review = terms_.auto_review;
+  desk.approval = terms_.session.approval;
+  desk.transcript = [now = now_] { return now->transcript; };
+  desk.boundary = terms_.boundary;
+  desk.user = caf::actor_cast<reviewer_actor>(this);
+  desk.user_present = [now = now_, waits = terms_.reviewer_grace.count() > 0] {
+    return now->reviewer_present || waits;
+  };
+  desk.no_user_reason = terms_.nobody_reason;
+  desk.user_limit = terms_.review_limit;
+  desk.memory = memory_;
+  desk.session_scope = terms_.session_approvals;
+  desk.policy = [now = now_] {
+    return policy_stamp(now->session.profile, now->session.approval, now->rules_generation);
+  };
+  desk.warn = terms_.hooks.warn;
+  desk.observer = caf::actor_cast<observer_actor>(this);
+  return desk;
+}
+
+thread_event_ptr session_thread::publish(thread_event_body what, const std::string& turn) {
+  auto event = log_.add(turn, std::move(what));
+  for (const auto& s : subscribers_)
+    s.subscriber->on_event(event);
+  return event;
+}
+
+// ---- calls ----
+
+std::optional<error> session_thread::cannot_begin(const tool_request& asked) {
+  if (asked.call_id.empty() || asked.call_id.size() > longest_id)
+    return wrong("a call id has 1 to " + std::to_string(longest_id) + " bytes");
+  if (used_ids_.contains(asked.call_id))
+    return wrong("the id `" + asked.call_id + "` was used before in this thread",
+                 "Give every call an id of its own.");
+  if (!asked.turn_id.empty() && asked.turn_id != turn_)
+    return wrong("the turn `" + asked.turn_id + "` is not open");
+  return std::nullopt;
+}
+
+void session_thread::on(const thread_messages::begin_call& m) {
+  const auto& asked = m.request;
+  auto why = closing_ ? wrong("the thread is closing") : cannot_begin(asked);
+  if (why) {
+    if (m.done) m.done(*std::move(why));
+    return;
+  }
+  used_ids_.insert(asked.call_id);
+  if (turn_.empty() && stopped_because_.empty()) open_turn({});
+  const auto* shell = std::get_if<shell_request>(&asked.arguments);
+  if (!shell) {
+    if (m.done) m.done(wrong("request_permissions is not served yet"));
+    return;
+  }
+  auto planned = plan_call(now_->session, *shell, grants_.effective("local", turn_));
+  planned.plan.call_id = asked.call_id;
+  planned.plan.review_nonce = random_id();
+  run(asked, std::move(planned), m.done);
+}
+
+void session_thread::run(const tool_request& asked, planned_call planned,
+                         std::function<void(const result<call_report_ptr>&)> on_end) {
+  const auto id = asked.call_id;
+  const std::string tool{tool_name(asked.arguments)};
+  publish(thread_events::item_started{id, tool, planned.plan.what}, turn_);
+  note({transcript_entry::kind::tool_call, tool, shell_join(planned.plan.what.argv)});
+  auto& call = running_[id];
+  call.turn = turn_;
+  call.tool = tool;
+  call.done = std::move(on_end);
+  if (!stopped_because_.empty()) {
+    call_report report;
+    report.call_id = id;
+    report.ending = call_ending::refused;
+    report.message = turn_over_message(stopped_because_);
+    return ended(id, std::make_shared<const call_report>(std::move(report)));
+  }
+  const auto make = [system = &system(), judgement = terms_.judgement,
+                     partners = partners_]() -> tool_call_actor {
+    return system->spawn<tool_call>(judgement, partners);
+  };
+  if (terms_.hooks.rules.empty()) {
+    call.actor = make();
+  } else {
+    auto hooks = terms_.hooks;
+    hooks.context = now_->hooks;
+    call.actor = system().spawn<hooked_call>(std::move(hooks), hook_tool::shell_command, make);
+  }
+  request(call.actor, caf::infinite, run_v,
+          std::make_shared<const call_start>(
+              call_start{std::move(planned.plan), std::move(planned.handler_refusal)}))
+      .then(
+          [this, id](const call_report_ptr& report) { ended(id, report); },
+          [this, id](caf::error& failed) {
+            call_report lost;
+            lost.call_id = id;
+            lost.failure = error{errc::internal, "the call failed: " + system().render(failed), {}};
+            lost.message = failure_message(*lost.failure);
+            ended(id, std::make_shared<const call_report>(std::move(lost)));
+          });
+}
+
+void session_thread::ended(const std::string& call_id, const call_report_ptr& report) {
+  auto found = running_.extract(call_id);
+  if (found.empty()) return;
+  const auto& call = found.mapped();
+  note({transcript_entry::kind::tool_result, call.tool,
+        report->message.empty() ? report->output.aggregated
+                                : report->message + "\n" + report->output.aggregated});
+  publish(thread_events::item_ended{report}, call.turn);
+  if (call.done) call.done(report);
+  const bool stopped = report->ending == call_ending::aborted && !report->reviews.empty() &&
+                       report->reviews.back().decision == review_decision::abort;
+  if (stopped && call.turn == turn_) {
+    const auto& last = report->reviews.back();
+    stop_turn(last.reviewer == reviewer_kind::guardian
+                  ? "the automatic reviewer stopped it: " + last.reason
+                  : "the user stopped it");
+  }
+  finish_closing();
+}
+
+void session_thread::on(const thread_messages::cancel_call& m) {
+  if (const auto call = running_.find(m.call_id); call != running_.end())
+    send(call->second.actor, cancel_v);
+}
+
+void session_thread::on(const thread_messages::add_transcript& m) {
+  note(
+      {m.from_user ? transcript_entry::kind::user : transcript_entry::kind::assistant, {}, m.text});
+}
+
+// The user's first words stay: they say what all of this is for.
+void session_thread::note(transcript_entry entry) {
+  if (!terms_.guardian) return;
+  if (entry.text.size() > longest_transcript_text) {
+    entry.text.resize(longest_transcript_text);
+    entry.text.resize(entry.text.size() - incomplete_utf8_suffix(entry.text));
+    entry.text += " [cut]";
+  }
+  auto& entries = now_->transcript;
+  entries.push_back(std::move(entry));
+  if (entries.size() > most_transcript_entries) entries.erase(entries.begin() + 1);
+}
+
+// ---- turns ----
+
+void session_thread::open_turn(std::string turn_id) {
+  turn_ = turn_id.empty() ? "turn-" + random_id() : std::move(turn_id);
+  used_ids_.insert(turn_);
+  now_->hooks.turn_id = turn_;
+  stopped_because_.clear();
+  memory_->breaker.reset();
+  publish(thread_events::turn_started{}, turn_);
+}
+
+void session_thread::on(const thread_messages::start_turn& m) {
+  std::optional<error> why;
+  if (closing_)
+    why = wrong("the thread is closing");
+  else if (!turn_.empty())
+    why = wrong("the turn `" + turn_ + "` is open", "End it first.");
+  else if (m.turn_id.size() > longest_id)
+    why = wrong("a turn id has at most " + std::to_string(longest_id) + " bytes");
+  else if (used_ids_.contains(m.turn_id))
+    why = wrong("the id `" + m.turn_id + "` was used before in this thread");
+  if (why) {
+    if (m.done) m.done(*std::move(why));
+    return;
+  }
+  open_turn(m.turn_id);
+  if (m.done) m.done(turn_);
+}
+
+void session_thread::on(const thread_messages::end_turn& m) {
+  if (turn_.empty() || (!m.turn_id.empty() && m.turn_id != turn_)) return;
+  close_turn(m.how, m.reason);
+}
+
+void session_thread::stop_turn(const std::string& why) {
+  stopped_because_ = why;
+  close_turn(thread_events::turn_ending::interrupted, why);
+}
+
+void session_thread::close_turn(thread_events::turn_ending how, const std::string& reason) {
+  for (const auto& [id, call] : running_)
+    if (call.turn == turn_) send(call.actor, cancel_v);
+  const auto turn = std::exchange(turn_, {});
+  grants_.end_turn(turn);
+  now_->hooks.turn_id.clear();
+  publish(thread_events::turn_ended{how, reason}, turn);
+}
+
+// ---- questions to people ----
+
+caf::result<review_answer_ptr> session_thread::hold(const review_request_ptr& question) {
+  auto promise = make_response_promise<review_answer_ptr>();
+  auto answer = promise;
+  promises_[question->review_id] = std::move(promise);
+  const auto call = running_.find(question->call_id);
+  const auto shown = publish(thread_events::review_asked{*question, reviewer_kind::user},
+                             call == running_.end() ? turn_ : call->second.turn);
+  open_.add(*question, shown);
+  look_for_reviewers();
+  return answer;
+}
+
+void session_thread::reply(const std::string& review_id, review_answer answer) {
+  open_.withdraw(review_id);
+  auto found = promises_.extract(review_id);
+  if (found.empty()) return;
+  found.mapped().deliver(std::make_shared<const review_answer>(std::move(answer)));
+}
+
+void session_thread::on(const thread_messages::answer_review& m) {
+  review_answer answer{m.review_id, m.digest, m.decision, reviewer_kind::user, m.reason};
+  auto question = open_.settle(answer);
+  if (!question) {
+    if (m.done) m.done(question.error());
+    return;
+  }
+  answer.digest = question->digest; // a no may come without it
+  reply(m.review_id, std::move(answer));
+  if (m.done) m.done({});
+}
+
+void session_thread::look_for_reviewers() {
+  now_->reviewer_present = std::any_of(subscribers_.begin(), subscribers_.end(),
+                                       [](const auto& s) { return s.answers; });
+  if (now_->reviewer_present || open_.empty()) return grace_.cancel();
+  if (!grace_.pending())
+    grace_.start(terms_.reviewer_grace, [self = caf::actor_cast<session_thread_actor>(this)] {
+      caf::anon_send(self, expire_v);
+    });
+}
+
+// ---- clients ----
+
+void session_thread::on(const thread_messages::subscribe& m) {
+  if (m.after)
+    for (const auto& missed : log_.after(*m.after))
+      m.subscriber->on_event(missed);
+  for (const auto& shown : open_.shown())
+    if (!m.after || shown->seq <= *m.after) m.subscriber->on_event(shown);
+  std::erase_if(subscribers_, [&](const auto& s) { return s.subscriber == m.subscriber; });
+  subscribers_.push_back(m);
+  look_for_reviewers();
+}
+
+void session_thread::on(const thread_messages::unsubscribe& m) {
+  std::erase_if(subscribers_, [&](const auto& s) { return s.subscriber == m.subscriber; });
+  look_for_reviewers();
+}
+
+void session_thread::on(const thread_messages::read_status& m) {
+  thread_messages::thread_status status;
+  status.turn_id = turn_;
+  status.waits_for_user = !stopped_because_.empty();
+  status.last_seq = log_.last_seq();
+  for (const auto& [id, call] : running_)
+    status.running.push_back(id);
+  for (const auto& shown : open_.shown())
+    status.open_reviews.push_back(std::get<thread_events::review_asked>(shown->what).question);
+  status.grants = grants_.list();
+  status.approvals = memory_->approvals.list();
+  m.done(status);
+}
+
+void session_thread::on(const thread_messages::revoke& m) {
+  const bool found = m.what == thread_messages::revoke::kind::grant
+                         ? grants_.revoke(m.id)
+                         : memory_->approvals.revoke(m.id);
+  if (m.done) m.done(found);
+}
+
+void session_thread::on(const thread_messages::close_thread& m) {
+  if (closing_) {
+    if (m.done) m.done();
+    return;
+  }
+  closing_ = m;
+  if (!turn_.empty()) close_turn(thread_events::turn_ending::interrupted, "the thread was closed");
+  for (const auto& [id, call] : running_)
+    send(call.actor, cancel_v);
+  finish_closing();
+}
+
+void session_thread::finish_closing() {
+  if (!closing_ || !running_.empty() || keeping_) return;
+  const auto last = closing_->done;
+  quit();
+  if (last) last();
+}
+
+// ---- rules ----
+
+void session_thread::keep_next_rule() {
+  if (keeping_ || rules_to_keep_.empty() || !terms_.keep_rule) return;
+  const auto prefix = rules_to_keep_.front();
+  rules_to_keep_.pop_front();
+  kept_ = std::make_shared<std::optional<rules_result>>();
+  const auto queued = workers_.submit(
+      [keep = terms_.keep_rule, prefix, slot = kept_] { slot->emplace(keep(*prefix)); },
+      [self = caf::actor_cast<session_thread_actor>(this)] {
+        caf::anon_send(self, report_v, std::string{});
+      });
+  keeping_ = queued.has_value();
+  if (!queued)
+    publish(thread_events::warning{"the rule was not kept: " + to_string(queued.error())}, turn_);
+}
+
+void session_thread::rules_read() {
+  keeping_ = false;
+  auto& kept = **kept_;
+  if (kept)
+    terms_.judgement.rules = *kept;
+  else
+    publish(thread_events::warning{"the rule was not kept: " + to_string(kept.error())}, turn_);
+  kept_.reset();
+  keep_next_rule();
+  finish_closing();
+}
+
+} // namespace gatehouse::actors

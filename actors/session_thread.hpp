@@ -1,0 +1,120 @@
+#pragma once
+
+#include "actors/event_log.hpp"
+#include "actors/open_reviews.hpp"
+#include "actors/orchestrator.hpp"
+#include "actors/review_desk.hpp"
+#include "actors/thread.hpp"
+#include "actors/thread_terms.hpp"
+#include "reactor/timer.hpp"
+#include "reactor/worker_pool.hpp"
+
+#include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gatehouse::actors {
+
+/// The thread is the user of its own review desk: it holds the questions until a client answers.
+/// It hears what its calls do, and keeps the rules that are approved.
+using session_thread_actor = caf::typed_actor<caf::reacts_to<message_atom, thread_message_ptr>,
+                                              // INTERNAL: the rules have been read anew.
+                                              caf::reacts_to<report_atom, std::string>,
+                                              // INTERNAL: no reviewer has come back in time.
+                                              caf::reacts_to<expire_atom>>::
+    extend_with<reviewer_actor>::extend_with<observer_actor>::extend_with<amendment_actor>;
+
+/// See actors/thread.hpp. Decides nothing about calls: it plans them, spawns a tool_call for each,
+/// numbers what happens, and keeps what the session remembers.
+class session_thread : public session_thread_actor::base {
+public:
+  /// `loop` and `workers` outlive the actor.
+  session_thread(caf::actor_config& config, thread_terms terms, reactor::event_loop& loop,
+                 reactor::worker_pool& workers);
+
+  behavior_type make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "gatehouse.thread"; }
+
+private:
+  struct running_call {
+    tool_call_actor actor;
+    std::string turn;
+    std::string tool;
+    std::size_t deltas = 0;
+    std::function<void(const result<call_report_ptr>&)> done;
+  };
+  /// What the review desk looks at whenever it is asked something.
+  struct now {
+    session_terms session;
+    hook_payload hooks;
+    std::vector<transcript_entry> transcript;
+    std::uint64_t rules_generation = 0;
+    bool reviewer_present = false;
+  };
+
+  void on(const thread_messages::begin_call& m);
+  void on(const thread_messages::cancel_call& m);
+  void on(const thread_messages::answer_review& m);
+  void on(const thread_messages::start_turn& m);
+  void on(const thread_messages::end_turn& m);
+  void on(const thread_messages::subscribe& m);
+  void on(const thread_messages::unsubscribe& m);
+  void on(const thread_messages::add_transcript& m);
+  void on(const thread_messages::read_status& m);
+  void on(const thread_messages::revoke& m);
+  void on(const thread_messages::close_thread& m);
+
+  [[nodiscard]] review_desk_terms desk_terms();
+  [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
+  void open_turn(std::string turn_id);
+  void stop_turn(const std::string& why);
+  void close_turn(thread_events::turn_ending how, const std::string& reason);
+  void run(const tool_request& asked, planned_call planned,
+           std::function<void(const result<call_report_ptr>&)> on_end);
+  void ended(const std::string& call_id, const call_report_ptr& report);
+  void note(transcript_entry entry);
+
+  caf::result<review_answer_ptr> hold(const review_request_ptr& question);
+  void reply(const std::string& review_id, review_answer answer);
+  void look_for_reviewers();
+  void keep_next_rule();
+  void rules_read();
+
+  thread_event_ptr publish(thread_event_body what, const std::string& turn);
+  void finish_closing();
+
+  thread_terms terms_;
+  reactor::event_loop& loop_;
+  reactor::worker_pool& workers_;
+  std::shared_ptr<now> now_ = std::make_shared<now>();
+  std::shared_ptr<review_memory> memory_ = std::make_shared<review_memory>();
+  grant_store grants_;
+  event_log log_;
+  open_reviews open_;
+  std::map<std::string, caf::typed_response_promise<review_answer_ptr>> promises_; ///< by review id
+  reactor::timer grace_;
+
+  std::vector<thread_messages::subscribe> subscribers_;
+  orchestrator_partners partners_;
+  std::map<std::string, running_call> running_; ///< by call id
+  std::set<std::string> used_ids_;              ///< of calls and turns
+  std::string turn_;                            ///< empty: none is open
+  std::string stopped_because_;                 ///< not empty: calls wait for the user's next turn
+
+  std::deque<prefix_ptr> rules_to_keep_;
+  bool keeping_ = false;
+  std::shared_ptr<std::optional<rules_result>> kept_;
+
+  std::optional<thread_messages::close_thread> closing_;
+};
+
+} // namespace gatehouse::actors

@@ -1,0 +1,140 @@
+#pragma once
+
+#include "actors/approval_store.hpp"
+#include "actors/grants.hpp"
+#include "protocol/thread_event.hpp"
+#include "protocol/tool_request.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// The interface of a thread, the long-lived session of an agent: what endpoints, batch runners, an
+/// MCP server and tests send to it, and what they hear. No actor library is needed to speak it.
+/// Everything happens on the thread of the event loop; answers come later, never inside `send`.
+namespace gatehouse::actors {
+
+/// Hears of everything in a thread, each event once and in order. It must not block.
+class thread_subscriber {
+public:
+  virtual ~thread_subscriber() = default;
+  virtual void on_event(const thread_event_ptr& event) = 0;
+};
+
+namespace thread_messages {
+
+/// Runs a call (§6), beside all others that are under way. `done` hears its end; an error
+/// (errc::invalid_request) means that there is no such call: the id was used before, or the turn is
+/// not the open one. A call without a turn opens one where none is open.
+struct begin_call {
+  tool_request request;
+  std::function<void(const result<call_report_ptr>&)> done; ///< may be unset
+};
+
+/// Ends a call; its report still comes. Unknown ids are ignored.
+struct cancel_call {
+  std::string call_id;
+};
+
+/// A person's answer to a question. It counts when it is the first one that fits: the question
+/// stands, the digest is the one that was shown (a no needs none), and the decision was on offer.
+/// Else errc::invalid_request, and the question still stands.
+struct answer_review {
+  std::string review_id;
+  std::string digest;
+  review_decision decision = review_decision::denied;
+  std::string reason;                            ///< for the model; may be empty
+  std::function<void(const result<void>&)> done; ///< may be unset
+};
+
+/// Opens a turn; the user has spoken, so what ended the turn before no longer counts (§51, §48a).
+/// Errors: errc::invalid_request when one is open or the id was used before.
+struct start_turn {
+  std::string turn_id;                                  ///< empty: one is made
+  std::function<void(const result<std::string>&)> done; ///< the id; may be unset
+};
+
+/// Ends the open turn: its calls are cancelled, its questions withdrawn, its grants end. Nothing
+/// happens when `turn_id` is neither empty nor the open one.
+struct end_turn {
+  std::string turn_id;
+  thread_events::turn_ending how = thread_events::turn_ending::completed;
+  std::string reason;
+};
+
+/// From now on `subscriber` hears every event. `after` set: first those it has missed since then,
+/// as far as they are still kept (a jump of `seq` shows that some are not). Then the questions that
+/// stand are offered again, under their ids, with the `seq` they had.
+struct subscribe {
+  std::shared_ptr<thread_subscriber> subscriber; ///< never null
+  bool answers = false; ///< a person is behind it who may be asked; while there is none, questions
+                        ///< wait `reviewer_grace` and are refused
+  std::optional<std::uint64_t> after;
+};
+struct unsubscribe {
+  std::shared_ptr<thread_subscriber> subscriber;
+};
+
+/// A message of the conversation, for the automatic reviewer (§48a).
+struct add_transcript {
+  bool from_user = true; ///< else the agent's
+  std::string text;
+};
+
+struct thread_status {
+  std::string turn_id;         ///< empty: none is open
+  bool waits_for_user = false; ///< a turn was stopped; no call runs before the next start_turn
+  std::uint64_t last_seq = 0;
+  std::vector<std::string> running;         ///< call ids
+  std::vector<review_request> open_reviews; ///< that a person can answer, oldest first
+  std::vector<permission_grant> grants;
+  std::vector<approval_store::entry> approvals; ///< for the session (§52)
+};
+struct read_status {
+  std::function<void(const thread_status&)> done; ///< never unset
+};
+
+/// Takes back a grant or an approval for the session. What runs already is not touched.
+struct revoke {
+  enum class kind : std::uint8_t { grant, approval };
+  kind what = kind::grant;
+  std::uint64_t id = 0;
+  std::function<void(bool found)> done; ///< may be unset
+};
+
+/// Ends everything; `done` is the last that is heard of the thread.
+struct close_thread {
+  std::function<void()> done; ///< may be unset
+};
+
+} // namespace thread_messages
+
+using thread_message = std::variant<
+    thread_messages::begin_call, thread_messages::cancel_call, thread_messages::answer_review,
+    thread_messages::start_turn, thread_messages::end_turn, thread_messages::subscribe,
+    thread_messages::unsubscribe, thread_messages::add_transcript, thread_messages::read_status,
+    thread_messages::revoke, thread_messages::close_thread>;
+
+/// One thread; copies mean the same one. Made by a thread_host, which ends it if nobody has.
+class thread_handle {
+public:
+  /// How messages get to the thread.
+  using mailbox = std::function<void(thread_message)>;
+  explicit thread_handle(std::string id, mailbox in) : id_{std::move(id)}, in_{std::move(in)} {}
+
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  /// On the loop's thread, also from inside a handler. After close_thread every message that
+  /// expects an answer gets the strictest one.
+  void send(thread_message message) const { in_(std::move(message)); }
+
+private:
+  std::string id_;
+  mailbox in_;
+};
+
+} // namespace gatehouse::actors

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "actors/thread.hpp"
+#include "actors/thread_terms.hpp"
+#include "reactor/event_loop.hpp"
+#include "reactor/worker_pool.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace gatehouse::actors {
+
+/// Event loop, actors and workers of one program that runs threads. One thread of the machine uses
+/// it. Its end closes every thread.
+class thread_host {
+public:
+  explicit thread_host(std::shared_ptr<reactor::clock> time = {});
+  ~thread_host();
+  thread_host(const thread_host&) = delete;
+  thread_host& operator=(const thread_host&) = delete;
+
+  [[nodiscard]] reactor::event_loop& loop() noexcept;
+  [[nodiscard]] reactor::worker_pool& workers() noexcept;
+
+  /// @param terms their `id` may be empty: one is made
+  thread_handle open(thread_terms terms);
+
+  /// Runs one call to its end on the loop. `stop` (may be empty) is asked while it runs, at every
+  /// event: true ends the call as a cancellation. Errors as for begin_call.
+  result<call_report_ptr> run(const thread_handle& thread, tool_request request,
+                              const std::function<bool()>& stop = {});
+
+private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+} // namespace gatehouse::actors

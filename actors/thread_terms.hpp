@@ -1,0 +1,45 @@
+#pragma once
+
+#include "actors/guardian.hpp"
+#include "actors/hooked_call.hpp"
+#include "actors/judge.hpp"
+#include "actors/session_terms.hpp"
+#include "actors/shell_runtime.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gatehouse::actors {
+
+using rules_result = result<std::shared_ptr<const policy::rule_set>>;
+
+/// Everything that a thread is made of; fixed for its life but for the rules.
+struct thread_terms {
+  std::string id;
+  session_terms session;
+  judgement_terms judgement;   ///< its rules are replaced when an amendment is kept (§42)
+  shell_terms shell;           ///< `loop` and `on_output` are set by the thread
+  hook_settings hooks;         ///< `loop` and the turn are set by the thread
+  guardian_transport guardian; ///< unset: there is no automatic reviewer (§48a)
+  bool auto_review = false;    ///< it answers instead of the user
+  std::string boundary;        ///< for it: what the sandbox keeps from commands
+
+  std::string nobody_reason; ///< for refusals: why no person can be asked
+  /// How long questions wait for a person to connect when none is; then they are refused.
+  std::chrono::milliseconds reviewer_grace{0};
+  /// How long a question stands before a person; zero: as long as it takes.
+  std::chrono::milliseconds review_limit{0};
+  bool session_approvals = false; ///< is "for the session" on offer (§52)?
+
+  /// Keeps an approved rule and answers with all rules as they then are (§42). Blocks: it is called
+  /// on a worker, one at a time. Unset: rules are not kept.
+  std::function<rules_result(const std::vector<std::string>&)> keep_rule;
+
+  std::size_t retained_bytes = 1024 * 1024; ///< of events, for clients that come back
+};
+
+} // namespace gatehouse::actors

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "protocol/result.hpp"
+#include "protocol/tool_call.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace gatehouse {
+
+/// Arguments of `shell_command` (§4).
+struct shell_request {
+  /// A script for the user's shell, or an argv that is run as it is.
+  std::variant<std::string, std::vector<std::string>> command;
+  std::string workdir; ///< empty: the session's folder; relative: below it
+  std::optional<std::chrono::milliseconds> timeout;
+  bool login = false; ///< with a script only
+  gatehouse::sandbox_permissions sandbox_permissions = gatehouse::sandbox_permissions::use_default;
+  std::optional<gatehouse::additional_permissions> additional_permissions;
+  std::string justification;
+  std::vector<std::string> prefix_rule;
+
+  bool operator==(const shell_request&) const = default;
+};
+
+/// Arguments of `request_permissions` (§16a).
+struct permissions_request {
+  additional_permissions permissions;
+  std::string reason;
+
+  bool operator==(const permissions_request&) const = default;
+};
+
+using tool_arguments = std::variant<shell_request, permissions_request>;
+
+/// What an agent asks of a session: `tool/call`.
+struct tool_request {
+  std::string call_id; ///< of the agent's choice, 1 to 256 bytes; never used twice in one session
+  std::string turn_id; ///< empty: the turn that is open
+  tool_arguments arguments;
+
+  bool operator==(const tool_request&) const = default;
+};
+
+/// "shell_command", "request_permissions".
+std::string_view tool_name(const tool_arguments& arguments) noexcept;
+
+/// Reads the JSON arguments of the tool with this name. Strict: an unknown tool, field or word, a
+/// missing command and a number out of range are errc::invalid_request with the JSON pointer.
+result<tool_arguments> decode_tool_arguments(std::string_view tool, std::string_view json);
+
+} // namespace gatehouse
