@@ -1,0 +1,47 @@
+/** Documents inside messages that the schema leaves open; read with care. */
+
+export interface Segment {
+  argv: string[];
+  origin: string;
+  judge: string;
+  decision: string;
+  why?: string;
+  rule?: { pattern: (string | string[])[]; file: string; line: number; justification?: string };
+}
+
+/** The answer of `policy/explain` (`gatehouse policy explain --json`). */
+export interface Explanation {
+  segments: Segment[];
+  complex: boolean;
+  requirement: {
+    kind: string;
+    bypass_sandbox: boolean;
+    reason?: string;
+    proposed_amendment?: string[];
+    refused_by?: string;
+  };
+  sandbox: { backend: string; first_attempt: string; network: string };
+}
+
+export interface ProfileEntry {
+  path: { type: string; path?: string; pattern?: string; value?: unknown };
+  access: string;
+}
+
+export interface Profile {
+  type: string;
+  network?: string;
+  file_system?: { type: string; entries?: ProfileEntry[] };
+}
+
+/** What an entry is about, whatever form it has. */
+export function pathText(path: ProfileEntry['path']): string {
+  if (path.path !== undefined) return path.path;
+  if (path.pattern !== undefined) return path.pattern;
+  if (typeof path.value === 'string') return path.value;
+  if (typeof path.value === 'object' && path.value !== null) {
+    const { kind, subpath } = path.value as { kind?: string; subpath?: string };
+    return (kind ?? path.type) + (subpath ? ` / ${subpath}` : '');
+  }
+  return JSON.stringify(path);
+}
