@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/endpoint/admission.hpp"
+#include "actors/endpoint/console_door.hpp"
 #include "actors/endpoint/endpoint.hpp"
 
 #include <functional>
@@ -30,12 +31,15 @@ public:
   [[nodiscard]] virtual std::string url() const = 0;
 };
 
+/// @param console the door of the console's page on TCP addresses; null: there is none; outlives the
+///        listener
 /// @param who the authority of a stdio client
 /// @param on_stdin_end the stdio client is gone
 result<std::unique_ptr<listener>> open_listener(reactor::event_loop& loop,
                                                 actors::endpoint& endpoint,
                                                 const listen_address& at,
                                                 const actors::admission_terms& admission,
+                                                actors::console_door* console,
                                                 actors::authority who,
                                                 std::function<void()> on_stdin_end);
 
