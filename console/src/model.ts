@@ -34,14 +34,18 @@ export interface Profile {
   file_system?: { type: string; entries?: ProfileEntry[] };
 }
 
+const specialPlaces: Record<string, string> = {
+  root: '/ (everything)',
+  project_roots: 'the workspace',
+  slash_tmp: '/tmp',
+  tmpdir: '$TMPDIR',
+};
+
 /** What an entry is about, whatever form it has. */
 export function pathText(path: ProfileEntry['path']): string {
   if (path.path !== undefined) return path.path;
   if (path.pattern !== undefined) return path.pattern;
-  if (typeof path.value === 'string') return path.value;
-  if (typeof path.value === 'object' && path.value !== null) {
-    const { kind, subpath } = path.value as { kind?: string; subpath?: string };
-    return (kind ?? path.type) + (subpath ? ` / ${subpath}` : '');
-  }
-  return JSON.stringify(path);
+  const { kind, subpath } = (path.value ?? {}) as { kind?: string; subpath?: string };
+  if (kind === undefined) return JSON.stringify(path);
+  return (specialPlaces[kind] ?? kind) + (subpath ? ` / ${subpath}` : '');
 }

@@ -4,7 +4,7 @@ import { pathText, type Profile } from './model';
 
 const groups: [string, string, string][] = [
   ['write', 'May read and change', 'allow'],
-  ['read', 'May read', 'prompt'],
+  ['read', 'May read', ''],
   ['none', 'Is closed', 'forbidden'],
 ];
 
