@@ -189,7 +189,9 @@ void call_flow::on(flow::attempt_finished& event) {
   report_.attempts.push_back(std::move(event.result.record));
   report_.output = std::move(event.result.output);
   network_.reset();
-  if (registration_.empty()) return classify();
+  // A session that goes on keeps its registration; whoever keeps the session closes it (§126).
+  const bool goes_on = report_.attempts.back().ending == attempt_ending::running;
+  if (registration_.empty() || goes_on) return classify();
   state_ = state::closing_network;
   out_.push_back(flow::unregister_network{registration_});
 }

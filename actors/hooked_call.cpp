@@ -156,6 +156,8 @@ void hooked_call::reported(const call_report& report) {
   }
   // What never ran has no result that a hook could look at.
   if (own.attempts.empty()) return end(std::move(own));
+  // A session that goes on has no result yet either: the poll that sees its end asks them (§124).
+  if (own.attempts.back().ending == attempt_ending::running) return end(std::move(own));
   auto response = own.output.aggregated;
   report_ = std::move(own);
   ask(hook_event::post_tool_use, std::move(response));

@@ -67,6 +67,11 @@ void process_store::remove(int id) {
   entries_.erase(id);
 }
 
+void process_store::take_back(int id) {
+  entries_.erase(id);
+  reserved_.insert(id);
+}
+
 void process_store::used(int id, time_point now) {
   if (const auto found = entries_.find(id); found != entries_.end()) found->second.used = now;
 }

@@ -45,6 +45,8 @@ public:
   std::optional<int> admit(int id, time_point now);
   /// Out of the table; the id is free again.
   void remove(int id);
+  /// Out of the table, and reserved again for the call that goes on.
+  void take_back(int id);
 
   void used(int id, time_point now);
   void exited(int id);

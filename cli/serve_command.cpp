@@ -60,10 +60,10 @@ result<std::vector<listen_address>> addresses_of(const options& given, const std
 
 result<actors::admission_terms> admission_of(const options& given, const start_point& start) {
   actors::admission_terms terms;
-  const auto agent = given.value("--agent-token-file")
-                         .value_or(start.where.state + "/tokens/agent.token");
-  const auto reviewer = given.value("--reviewer-token-file")
-                            .value_or(start.where.state + "/tokens/reviewer.token");
+  const auto agent =
+      given.value("--agent-token-file").value_or(start.where.state + "/tokens/agent.token");
+  const auto reviewer =
+      given.value("--reviewer-token-file").value_or(start.where.state + "/tokens/reviewer.token");
   auto agent_token = config::read_or_make_token(agent);
   if (!agent_token) return agent_token.error();
   auto reviewer_token = config::read_or_make_token(reviewer);
@@ -83,9 +83,11 @@ result<actors::admission_terms> admission_of(const options& given, const start_p
 /// The door of the console; its address and cookie outlive the daemon, so that a page that is open
 /// comes back to the next one.
 result<actors::console_door> console_of(const start_point& start) {
-  const auto folder = config::read_or_make_token(start.where.state + "/tokens/console-address.token");
+  const auto folder =
+      config::read_or_make_token(start.where.state + "/tokens/console-address.token");
   if (!folder) return folder.error();
-  const auto cookie = config::read_or_make_token(start.where.state + "/tokens/console-cookie.token");
+  const auto cookie =
+      config::read_or_make_token(start.where.state + "/tokens/console-cookie.token");
   if (!cookie) return cookie.error();
   return actors::console_door{
       {*folder, *cookie, actors::random_id() + actors::random_id(), console::assets()}};
@@ -131,8 +133,8 @@ int serve_command(arguments given) {
   actors::thread_host host;
   auto desk = thread_desk::make(*read, *start, host.loop());
   auto explain = explainer::make(*start, {read->values("--rules"), true, true, start->cwd});
-  auto admission = desk && explain ? admission_of(*read, *start)
-                                   : result<actors::admission_terms>{error{}};
+  auto admission =
+      desk && explain ? admission_of(*read, *start) : result<actors::admission_terms>{error{}};
   if (!desk || !explain || !admission) {
     complain(!desk ? desk.error() : !explain ? explain.error() : admission.error());
     return exit_wrong_usage;
@@ -155,8 +157,8 @@ int serve_command(arguments given) {
   actors::endpoint_terms terms;
   terms.version = "0.1.0";
   terms.open_thread = [&desk](const actors::thread_wishes& wishes) { return desk->open(wishes); };
-  terms.explain = [&explain](const std::string& cwd, const json_tree& arguments) {
-    return explain_for(*explain, cwd, arguments);
+  terms.explain = [&explain](const std::string& cwd, const json_tree& call) {
+    return explain_for(*explain, cwd, call);
   };
   terms.profiles = desk->profiles();
   actors::endpoint endpoint{host, std::move(terms)};
@@ -167,11 +169,10 @@ int serve_command(arguments given) {
   bool stdio = false;
   bool linked = false;
   for (const auto& at : *addresses) {
-    auto opened = open_listener(host.loop(), endpoint, at, *admission,
-                                console ? &*console : nullptr,
-                                as == "agent" ? actors::authority::agent
-                                              : actors::authority::reviewer,
-                                [&stop] { stop = true; });
+    auto opened =
+        open_listener(host.loop(), endpoint, at, *admission, console ? &*console : nullptr,
+                      as == "agent" ? actors::authority::agent : actors::authority::reviewer,
+                      [&stop] { stop = true; });
     if (!opened) {
       complain(opened.error());
       return exit_failed;

@@ -17,8 +17,7 @@ using reactor::websocket_connection;
 using reactor::websocket_events;
 
 error bad_address(std::string_view text, std::string_view why) {
-  return {errc::invalid_request,
-          "--listen '" + std::string{text} + "': " + std::string{why},
+  return {errc::invalid_request, "--listen '" + std::string{text} + "': " + std::string{why},
           "Write ws://127.0.0.1:PORT (0 takes a free one), unix:///PATH or stdio://."};
 }
 
@@ -65,15 +64,14 @@ class stdio_listener : public listener {
 public:
   stdio_listener(reactor::event_loop& loop, actors::endpoint& endpoint, actors::authority who,
                  std::function<void()> on_end)
-      : on_end_{std::move(on_end)}, port_{std::make_shared<port>(*this)},
-        link_{endpoint.connected(who, port_)} {
-    writer_ = reactor::line_writer::open(loop, own(1),
-                                         {[this] { link_->drained(); }, [this] { end(); }});
-    reader_ = reactor::line_reader::open(
-        loop, own(0),
-        {[this](std::string_view line) { link_->received(line); },
-         [this](const result<void>&) { end(); }},
-        std::size_t{16} << 20U);
+      : on_end_{std::move(on_end)}, port_{std::make_shared<port>(*this)}, link_{endpoint.connected(
+                                                                              who, port_)} {
+    writer_ =
+        reactor::line_writer::open(loop, own(1), {[this] { link_->drained(); }, [this] { end(); }});
+    reader_ = reactor::line_reader::open(loop, own(0),
+                                         {[this](std::string_view line) { link_->received(line); },
+                                          [this](const result<void>&) { end(); }},
+                                         std::size_t{16} << 20U);
   }
   [[nodiscard]] std::string url() const override { return "stdio://"; }
 
@@ -81,7 +79,9 @@ private:
   struct port : actors::client_port {
     explicit port(stdio_listener& o) : owner{o} {}
     void send(std::string text) override { owner.writer_->write(std::move(text)); }
-    [[nodiscard]] std::size_t queued_bytes() const override { return owner.writer_->queued_bytes(); }
+    [[nodiscard]] std::size_t queued_bytes() const override {
+      return owner.writer_->queued_bytes();
+    }
     void close(int, const std::string&) override { owner.reader_.reset(); }
     stdio_listener& owner;
   };
@@ -132,13 +132,10 @@ result<listen_address> read_listen_address(std::string_view text, const std::str
   return at;
 }
 
-result<std::unique_ptr<listener>> open_listener(reactor::event_loop& loop,
-                                                actors::endpoint& endpoint,
-                                                const listen_address& at,
-                                                const actors::admission_terms& admission,
-                                                actors::console_door* console,
-                                                actors::authority who,
-                                                std::function<void()> on_stdin_end) {
+result<std::unique_ptr<listener>>
+open_listener(reactor::event_loop& loop, actors::endpoint& endpoint, const listen_address& at,
+              const actors::admission_terms& admission, actors::console_door* console,
+              actors::authority who, std::function<void()> on_stdin_end) {
   if (at.what == listen_address::kind::stdio)
     return std::unique_ptr<listener>{
         std::make_unique<stdio_listener>(loop, endpoint, who, std::move(on_stdin_end))};

@@ -31,16 +31,14 @@ public:
   [[nodiscard]] virtual std::string url() const = 0;
 };
 
-/// @param console the door of the console's page on TCP addresses; null: there is none; outlives the
+/// @param console the door of the console's page on TCP addresses; null: there is none; outlives
+/// the
 ///        listener
 /// @param who the authority of a stdio client
 /// @param on_stdin_end the stdio client is gone
-result<std::unique_ptr<listener>> open_listener(reactor::event_loop& loop,
-                                                actors::endpoint& endpoint,
-                                                const listen_address& at,
-                                                const actors::admission_terms& admission,
-                                                actors::console_door* console,
-                                                actors::authority who,
-                                                std::function<void()> on_stdin_end);
+result<std::unique_ptr<listener>>
+open_listener(reactor::event_loop& loop, actors::endpoint& endpoint, const listen_address& at,
+              const actors::admission_terms& admission, actors::console_door* console,
+              actors::authority who, std::function<void()> on_stdin_end);
 
 } // namespace gatehouse::cli

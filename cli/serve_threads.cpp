@@ -22,8 +22,7 @@ result<std::string> real_folder(const std::string& path) {
   if (path.empty() || path.front() != '/')
     return error{errc::invalid_request, "the folder '" + path + "' is not an absolute path", {}};
   char* real = ::realpath(path.c_str(), nullptr);
-  if (!real)
-    return error{errc::invalid_request, "there is no folder '" + path + "'", {}};
+  if (!real) return error{errc::invalid_request, "there is no folder '" + path + "'", {}};
   std::string folder{real};
   std::free(real);
   struct stat about {};
@@ -47,15 +46,16 @@ std::string_view bare(std::string_view profile) {
 bool asks_no_less(const approval_policy& configured, const approval_policy& wished) noexcept {
   // on-request asks about everything that any other policy refuses or asks about; the others
   // differ in both directions.
-  return configured == wished || (configured.mode == approval_mode::on_request &&
-                                  wished.mode != approval_mode::on_request);
+  return configured == wished ||
+         (configured.mode == approval_mode::on_request && wished.mode != approval_mode::on_request);
 }
 
 bool touches_no_more(std::string_view configured, std::string_view wished) noexcept {
   configured = bare(configured);
   wished = bare(wished);
   if (configured == wished) return true;
-  if (wished == "read-only") return configured == "workspace-write" || configured == "danger-full-access";
+  if (wished == "read-only")
+    return configured == "workspace-write" || configured == "danger-full-access";
   return wished == "workspace-write" && configured == "danger-full-access";
 }
 
@@ -100,8 +100,10 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
   }
   const auto as_configured = load_for(start_wishes{*cwd, ask_, profile_, {}});
   if (!as_configured) return as_configured.error();
-  auto start = load_for(start_wishes{*cwd, wishes.approval_policy ? wishes.approval_policy : ask_,
-                                     wishes.profile ? wishes.profile : profile_, {}});
+  auto start = load_for(start_wishes{*cwd,
+                                     wishes.approval_policy ? wishes.approval_policy : ask_,
+                                     wishes.profile ? wishes.profile : profile_,
+                                     {}});
   if (!start) return start.error();
   const auto& settings = start->loaded.settings;
   const auto& configured = as_configured->loaded.settings;
@@ -109,23 +111,23 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
     if (start->given_profile && wishes.profile)
       return error{errc::invalid_request, "only a reviewer may give a profile as an object", {}};
     if (!asks_no_less(configured.approval.value, settings.approval.value))
-      return error{errc::invalid_request,
-                   "the approval policy is wider than the configured one, which only a reviewer may choose",
-                   {}};
-    if (wishes.profile && !touches_no_more(as_configured->given_profile
-                                               ? "custom"
-                                               : configured.default_permissions.value,
-                                           settings.default_permissions.value))
+      return error{
+          errc::invalid_request,
+          "the approval policy is wider than the configured one, which only a reviewer may choose",
+          {}};
+    if (wishes.profile &&
+        !touches_no_more(as_configured->given_profile ? "custom"
+                                                      : configured.default_permissions.value,
+                         settings.default_permissions.value))
       return error{errc::invalid_request,
                    "the profile is wider than the configured one, which only a reviewer may choose",
                    {}};
   }
   auto setup = set_up_thread(*start, rule_files_, *loop_, "thread");
   if (!setup) return setup.error();
-  actors::thread_opening opening{std::move(setup->terms), roots,
-                                 encode_approval_policy(settings.approval.value),
-                                 start->given_profile ? "custom"
-                                                      : settings.default_permissions.value};
+  actors::thread_opening opening{
+      std::move(setup->terms), roots, encode_approval_policy(settings.approval.value),
+      start->given_profile ? "custom" : settings.default_permissions.value};
   auto& terms = opening.terms;
   for (const auto& root : roots)
     if (std::ranges::find(terms.session.context.project_roots, root) ==
@@ -143,16 +145,17 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
 }
 
 std::vector<rpc::app::profile_summary> thread_desk::profiles() const {
-  return {{"read-only", "everything readable, nothing writable, no network",
+  return {{"read-only",
+           "everything readable, nothing writable, no network",
            {encode_profile(read_only_profile())}},
-          {"workspace-write", "the workspace and temporary folders writable, no network",
+          {"workspace-write",
+           "the workspace and temporary folders writable, no network",
            {encode_profile(workspace_write_profile())}}};
 }
 
-result<std::string> explain_for(explainer& source, const std::string& cwd,
-                                const json_tree& arguments) {
+result<std::string> explain_for(explainer& source, const std::string& cwd, const json_tree& call) {
   json_writer json;
-  rpc::write_tree(json, arguments);
+  write_tree(json, call);
   auto request = decode_explain_request(std::move(json).take());
   if (!request) return request.error();
   if (request->cwd.empty()) request->cwd = cwd;

@@ -38,7 +38,6 @@ bool asks_no_less(const approval_policy& configured, const approval_policy& wish
 bool touches_no_more(std::string_view configured, std::string_view wished) noexcept;
 
 /// The answer of `policy explain` as JSON, for the arguments of a tool call.
-result<std::string> explain_for(explainer& source, const std::string& cwd,
-                                const json_tree& arguments);
+result<std::string> explain_for(explainer& source, const std::string& cwd, const json_tree& call);
 
 } // namespace gatehouse::cli

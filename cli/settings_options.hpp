@@ -21,6 +21,15 @@ struct start_point {
   std::optional<permission_profile> given_profile;
 };
 
+/// What one start wishes for, above every layer of the configuration; unset: as configured.
+struct start_wishes {
+  std::string cwd;                    ///< absolute; empty: the process's
+  std::optional<std::string> ask;     ///< approval policy, name or JSON
+  std::optional<std::string> profile; ///< name or JSON object
+  std::optional<std::string> backend; ///< "platform", or the name of one
+};
+result<start_point> load_for(const start_wishes& wishes);
+
 /// Loads every layer with `--cwd`, `--ask`, `--backend` and `--profile` as the command-line layer.
 /// Warnings stay in `loaded`.
 result<start_point> load_for(const options& given);

@@ -21,6 +21,7 @@ struct captured_output {
   std::string stderr_text;
   std::string aggregated;            ///< both streams in the order of arrival
   std::uint64_t truncated_bytes = 0; ///< bytes of the two streams seen but not kept in their texts
+  std::uint64_t total_bytes = 0;     ///< of both streams, as they came
 };
 
 /// How one attempt ended, in the order of classification (§97).
@@ -31,6 +32,7 @@ enum class attempt_ending : std::uint8_t {
   exited, ///< ended by itself with `exit_code`
   cancelled,
   not_started, ///< the boundary could not be built or the program not executed: `failure`
+  running, ///< a terminal session that goes on after the call (§122); `output` is what came so far
 };
 
 struct attempt_record {

@@ -39,7 +39,7 @@ captured_output output_capture::output() const {
   auto out = channels_[0].kept.render();
   auto err = channels_[1].kept.render();
   return {std::move(out.value), std::move(err.value), aggregate_.render().value,
-          out.omitted_bytes + err.omitted_bytes};
+          out.omitted_bytes + err.omitted_bytes, total_bytes()};
 }
 
 } // namespace gatehouse::reactor

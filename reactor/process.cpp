@@ -29,7 +29,6 @@ namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
 using boost::system::error_code;
 
-constexpr std::size_t chunk_bytes = 16 * 1024;
 constexpr std::size_t default_pipe_bytes = 64 * 1024;
 constexpr char end_of_file_character = '\x04';
 
@@ -40,8 +39,14 @@ struct channel {
   stream_descriptor fd;
   std::size_t credit = 1;
   bool reading = false;
-  std::array<char, chunk_bytes> bytes;
 };
+
+/// Where all streams of the thread's loop read: what was read has been told before the next read,
+/// and an idle child costs no buffer.
+std::array<char, 64 * 1024>& scratch() {
+  thread_local std::array<char, 64 * 1024> bytes;
+  return bytes;
+}
 
 std::chrono::microseconds to_duration(const timeval& t) {
   return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_usec};
@@ -195,23 +200,39 @@ private:
     if (!c.fd.is_open() || c.reading || c.credit == 0 || cutting_) return;
     --c.credit;
     c.reading = true;
-    c.fd.async_read_some(
-        asio::buffer(c.bytes),
-        [self = shared_from_this(), &c](error_code ec, std::size_t n) { self->on_read(c, ec, n); });
+    c.fd.async_wait(stream_descriptor::wait_read,
+                    [self = shared_from_this(), &c](error_code) { self->on_readable(c); });
   }
 
-  void on_read(channel& c, error_code ec, std::size_t n) {
-    // Still "reading" for the callback: a read started by its `grant` would overwrite its bytes.
-    if (n > 0) tell(&process_listener::on_output, name(c), std::string_view{c.bytes.data(), n});
+  void on_readable(channel& c) {
+    if (c.fd.is_open() && !cutting_) take(c);
     c.reading = false;
-    if (!c.fd.is_open()) return;
+    if (!c.fd.is_open()) return finish_when_drained();
     if (cutting_)
       read_rest(c);
-    else if (ec) // end of file; on a terminal EIO
-      close(c);
     else
       read(c);
     finish_when_drained();
+  }
+
+  /// One credit's worth: until nothing is left or the buffer is full. A terminal gives at most one
+  /// line buffer a time.
+  void take(channel& c) {
+    auto& bytes = scratch();
+    std::size_t size = 0;
+    bool at_end = false;
+    while (size < bytes.size()) {
+      const auto n = ::read(c.fd.native_handle(), bytes.data() + size, bytes.size() - size);
+      if (n < 0 && errno == EINTR) continue;
+      at_end = n == 0 || (n < 0 && errno != EAGAIN); // on a terminal the end is EIO
+      if (n <= 0) break;
+      size += static_cast<std::size_t>(n);
+      if (!terminal_) break;
+    }
+    if (size == 0 && !at_end) ++c.credit; // woken for nothing
+    // Still "reading" for the callback: its `grant` must not start a second wait.
+    if (size > 0) tell(&process_listener::on_output, name(c), std::string_view{bytes.data(), size});
+    if (at_end) close(c);
   }
 
   /// The drain time-out: takes what the streams hold now, and closes them.
@@ -219,9 +240,8 @@ private:
     cutting_ = true;
     const auto self = shared_from_this();
     for (auto& c : channels_) {
-      // A read in flight may already have its bytes: `on_read` delivers them, then the rest.
       if (c.reading)
-        c.fd.cancel();
+        c.fd.cancel(); // its handler takes the rest
       else if (c.fd.is_open())
         read_rest(c);
     }
@@ -232,9 +252,10 @@ private:
     // Bounded, since whoever holds the other end may write faster than we read.
     const int pipe_bytes = ::fcntl(c.fd.native_handle(), F_GETPIPE_SZ);
     auto left = pipe_bytes > 0 ? static_cast<std::size_t>(pipe_bytes) : default_pipe_bytes;
+    auto& bytes = scratch();
     bool at_end = false;
     while (left > 0) {
-      const auto n = ::read(c.fd.native_handle(), c.bytes.data(), std::min(left, c.bytes.size()));
+      const auto n = ::read(c.fd.native_handle(), bytes.data(), std::min(left, bytes.size()));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
         at_end = n == 0 || errno == EIO;
@@ -242,7 +263,7 @@ private:
       }
       left -= static_cast<std::size_t>(n);
       tell(&process_listener::on_output, name(c),
-           std::string_view{c.bytes.data(), static_cast<std::size_t>(n)});
+           std::string_view{bytes.data(), static_cast<std::size_t>(n)});
       if (!c.fd.is_open()) return;
     }
     end_.drain_cut |= !at_end;

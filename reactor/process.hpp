@@ -39,7 +39,7 @@ struct process_end {
 /// All run on the loop and never inside a call of ours. Each may destroy the `process`; then no
 /// other follows.
 struct process_listener {
-  /// Bytes as they were read, at most 16 KiB, possibly cut inside a character.
+  /// Bytes as they were read, at most 64 KiB, possibly cut inside a character.
   std::function<void(output_stream, std::string_view)> on_output;
   /// Once, when the child has exited; output may still follow.
   std::function<void(const exit_status&)> on_exit;

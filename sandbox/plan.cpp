@@ -80,12 +80,13 @@ private:
     return {};
   }
 
-  result<void> check_globs() const {
+  result<void> check_globs() {
     for (const auto& glob : globs_) {
       if (policy_.entries[glob.index].access != access::deny)
         return cannot(glob.index, "a glob may only deny", "grant the folder itself");
-      if (auto compiled = policy::path_glob::compile(glob.pattern()); !compiled)
-        return std::move(compiled).error();
+      auto compiled = policy::path_glob::compile(glob.pattern());
+      if (!compiled) return std::move(compiled).error();
+      compiled_globs_.push_back(*std::move(compiled));
     }
     for (const auto& [pattern, why] : facts_.unexpanded_globs)
       return error{errc::invalid_profile,
@@ -97,6 +98,14 @@ private:
   [[nodiscard]] const path_fact* fact_of(const std::string& path) const {
     const auto found = facts_.paths.find(path);
     return found == facts_.paths.end() ? nullptr : &found->second;
+  }
+
+  [[nodiscard]] bool is_denied_by_glob(const std::string& path) const {
+    return std::any_of(compiled_globs_.begin(), compiled_globs_.end(),
+                       [&](const auto& glob) { return glob.matches_at_or_above(path); }) ||
+           std::any_of(facts_.glob_matches.begin(), facts_.glob_matches.end(), [&](const auto& m) {
+             return m.found.kind != path_kind::missing && is_at_or_below(path, m.found.canonical);
+           });
   }
 
   result<void> add_entries() {
@@ -118,6 +127,8 @@ private:
           return cannot(entry.index, "a device cannot be granted for reading alone",
                         "grant it for writing, or leave it out");
       }
+      // What a glob denies no entry opens again, however deep.
+      if (entry.access != access::deny && is_denied_by_glob(fact->canonical)) continue;
       tree_.add(fact->canonical, entry.access, fact->kind);
       for (const auto& [place, text] : fact->links)
         if (entry.access != access::deny) tree_.add_link(place, text);
@@ -250,6 +261,7 @@ private:
   const host_facts& facts_;
   std::vector<policy::resolved_entry> entries_;
   std::vector<policy::resolved_glob> globs_;
+  std::vector<policy::path_glob> compiled_globs_;
   access_tree tree_;
   mount_plan plan_;
 };

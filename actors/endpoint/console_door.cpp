@@ -94,8 +94,7 @@ admission console_door::enter(const http_request& request) {
 
 admission console_door::show(const http_request& request, std::string_view file) const {
   if (request.method != "GET") return refuse(405, "only GET is answered", request);
-  if (is_foreign_fetch(request))
-    return refuse(403, "the console is not for other pages", request);
+  if (is_foreign_fetch(request)) return refuse(403, "the console is not for other pages", request);
   for (const auto& asset : terms_.assets)
     if (asset.path == file) return answer(200, asset.type, std::string{asset.bytes}, request);
   return refuse(404, "there is nothing here", request);
@@ -110,9 +109,9 @@ std::optional<admission> console_door::consider(const http_request& request) {
   if (file == "enter") return enter(request);
   if (file != "socket") return show(request, file);
   if (!request.upgrade) return refuse(426, "a WebSocket upgrade is needed", request);
-  if (!is_own_origin(request)) return refuse(403, "only the console's own page may connect", request);
-  if (!has_cookie(request))
-    return refuse(401, "open the link that the server printed", request);
+  if (!is_own_origin(request))
+    return refuse(403, "only the console's own page may connect", request);
+  if (!has_cookie(request)) return refuse(401, "open the link that the server printed", request);
   admission in;
   in.answer.status = 101;
   in.answer.headers.emplace_back("sec-websocket-protocol", std::string{subprotocol});

@@ -17,9 +17,9 @@ struct console_asset {
 };
 
 struct console_terms {
-  std::string folder; ///< names the page's address; nobody guesses it
-  std::string cookie; ///< whoever shows it is the reviewer
-  std::string key;    ///< traded for the cookie, once
+  std::string folder;                    ///< names the page's address; nobody guesses it
+  std::string cookie;                    ///< whoever shows it is the reviewer
+  std::string key;                       ///< traded for the cookie, once
   std::span<const console_asset> assets; ///< outlive the door
 };
 

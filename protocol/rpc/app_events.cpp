@@ -63,6 +63,7 @@ call_status status_of(const call_report& report) {
   case attempt_ending::cancelled: return call_status::interrupted;
   case attempt_ending::not_started:
   case attempt_ending::signalled: return call_status::failed;
+  case attempt_ending::running: // a terminal session that goes on
   case attempt_ending::denied:
   case attempt_ending::exited: break;
   }

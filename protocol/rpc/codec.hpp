@@ -53,9 +53,6 @@ private:
 template <class T>
 struct codec;
 
-/// Writes `tree` as it was read.
-void write_tree(json_writer& json, const json_tree& tree);
-
 template <>
 struct codec<std::string> {
   static constexpr bool may_be_missing = false;
@@ -99,11 +96,7 @@ struct raw_json {
 template <>
 struct codec<raw_json> {
   static constexpr bool may_be_missing = false;
-  static result<raw_json> decode(const json_node& node) {
-    json_writer json;
-    write_tree(json, node.tree());
-    return raw_json{std::move(json).take()};
-  }
+  static result<raw_json> decode(const json_node& node) { return raw_json{node.encode()}; }
   static void encode(json_writer& json, const raw_json& value) { json.raw(value.text); }
   static std::string schema(schema_book&) { return "{}"; }
 };

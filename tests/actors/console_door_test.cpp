@@ -63,15 +63,16 @@ std::string header(const admission& a, std::string_view name) {
 } // namespace
 
 TEST_SUITE("actors.console_door") {
-  TEST_CASE("§D13 the key of the link is traded once, for a cookie that no script and no other path sees") {
+  TEST_CASE("§D13 the key of the link is traded once, for a cookie that no script and no other "
+            "path sees") {
     auto d = door();
     CHECK(d.link() == "/console/folder/#key");
     CHECK(status(d, entering("other")) == 403);
     const auto in = d.consider(entering("key"));
     REQUIRE(in);
     CHECK(in->answer.status == 204);
-    CHECK(header(*in, "set-cookie") == "gatehouse_console=" + cookie +
-                                           "; Path=/console/folder/; HttpOnly; SameSite=Strict");
+    CHECK(header(*in, "set-cookie") ==
+          "gatehouse_console=" + cookie + "; Path=/console/folder/; HttpOnly; SameSite=Strict");
     CHECK(status(d, entering("key")) == 403);
     CHECK(status(d, entering("")) == 403);
     // The link again in the same browser.
@@ -101,11 +102,14 @@ TEST_SUITE("actors.console_door") {
     CHECK(in->who == authority::reviewer);
     CHECK(status(d, own(connecting())) == 401);
     CHECK(status(d, own(with("cookie", "gatehouse_console=", connecting()))) == 401);
-    CHECK(status(d, own(with("cookie", "gatehouse_console=" + std::string(43, 'x'), connecting()))) == 401);
+    CHECK(status(d, own(with("cookie", "gatehouse_console=" + std::string(43, 'x'),
+                             connecting()))) == 401);
     CHECK(status(d, own(with("cookie", "x" + pair, connecting()))) == 401);
     CHECK(status(d, with("cookie", pair, connecting())) == 403);
-    CHECK(status(d, with("origin", "http://localhost:4711", with("cookie", pair, connecting()))) == 403);
-    CHECK(status(d, with("origin", "http://127.0.0.1:3000", with("cookie", pair, connecting()))) == 403);
+    CHECK(status(d, with("origin", "http://localhost:4711", with("cookie", pair, connecting()))) ==
+          403);
+    CHECK(status(d, with("origin", "http://127.0.0.1:3000", with("cookie", pair, connecting()))) ==
+          403);
     auto rebound = own(with("cookie", pair, connecting()));
     rebound.headers.front().second = "evil.example:4711";
     CHECK(status(d, rebound) == 403);

@@ -1,6 +1,6 @@
 #include "config/credentials.hpp"
 
-#include "support/temp_folder.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #include "reactor/websocket_server.hpp"
 
-#include "support/temp_folder.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 

@@ -47,6 +47,19 @@ using op = guarded_operation;
 } // namespace
 
 TEST_SUITE("sandbox.plan") {
+  TEST_CASE("§64 §92a a grant below what a deny glob matches opens nothing again") {
+    pretended_host host{{special(special_kind::root, access::read), glob("/w/a/**"),
+                         path("/w/a/b/f", access::read), path("/w/k/f", access::write)}};
+    host.facts.paths["/w/a/b/f"] = pretended_host::file("/w/a/b/f");
+    host.facts.paths["/w/k/f"] = pretended_host::file("/w/k/f");
+    host.facts.paths["/w/a"] = pretended_host::folder("/w/a");
+    host.facts.glob_matches.push_back({"/w/a/**", "/w/a/b", pretended_host::folder("/w/a/b")});
+    // … and what a link leads to.
+    host.facts.glob_matches.push_back({"/w/a/**", "/w/a/link", pretended_host::folder("/w/k")});
+    for (const auto& step : host.plan().mounts)
+      CHECK_FALSE((step.target == "/w/a/b/f" || step.target == "/w/k/f"));
+  }
+
   TEST_CASE("§130 read-only is one bind and private devices") {
     const pretended_host host{read_only_profile().file_system.entries};
     CHECK(host.plan().mounts == std::vector<mount_step>{{mount_kind::read_only_bind, "/", "/", 0},

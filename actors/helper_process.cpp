@@ -1,0 +1,175 @@
+#include "actors/helper_process.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace gatehouse::actors {
+namespace {
+
+constexpr int report_fd_of_helper = 3;
+
+/// The callbacks may destroy the process that holds them: what runs is a copy.
+template <class F, class... Args>
+void tell(const F& callback, const Args&... args) {
+  if (const auto own = callback) own(args...);
+}
+
+} // namespace
+
+bool helper_report::take_line(std::string_view line) {
+  const auto event = sandbox_event_from_json(line);
+  if (!event) return false;
+  switch (event->kind) {
+  case sandbox_event_kind::started: return !std::exchange(started_, true);
+  case sandbox_event_kind::blocked: {
+    denial seen;
+    seen.kind = event->refusal;
+    seen.path = event->path;
+    seen.entry = event->entry;
+    observed_.push_back(std::move(seen));
+    return false;
+  }
+  case sandbox_event_kind::exited:
+  case sandbox_event_kind::signalled:
+  case sandbox_event_kind::exec_failed:
+  case sandbox_event_kind::boundary_failed:
+  case sandbox_event_kind::killed: last_word_ = *event; return false;
+  }
+  return false;
+}
+
+helper_end helper_report::conclude(int status) const {
+  helper_end end;
+  end.observed = observed_;
+  const auto kind = last_word_ ? std::optional{last_word_->kind} : std::nullopt;
+  if (started_ && (!kind || kind == sandbox_event_kind::boundary_failed)) {
+    // The command ran, and its boundary was ended around it (kill -9, out of memory).
+    end.ending = attempt_ending::signalled;
+    end.signal = SIGKILL;
+  } else if (kind == sandbox_event_kind::boundary_failed) {
+    end.failure = error{errc::boundary_unavailable, last_word_->message, last_word_->remedy};
+  } else if (kind == sandbox_event_kind::signalled) {
+    end.ending = attempt_ending::signalled;
+    end.signal = last_word_->signal;
+  } else if (kind == sandbox_event_kind::exited) {
+    end.ending = attempt_ending::exited;
+    end.exit_code = last_word_->exit_code;
+  } else if (kind == sandbox_event_kind::exec_failed) {
+    end.ending = attempt_ending::exited;
+    end.exit_code = status;
+    end.exec_error = last_word_->error_number;
+  } else {
+    end.failure =
+        error{errc::boundary_failed,
+              kind == sandbox_event_kind::killed
+                  ? last_word_->message
+                  : "the sandbox helper ended without saying how the command ended (status " +
+                        std::to_string(status) + ")",
+              "Run `gatehouse doctor`."};
+  }
+  return end;
+}
+
+result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loop& loop,
+                                                              const helper_request& request,
+                                                              helper_listener listener) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return error{errc::io, std::string{"cannot make a pipe: "} + std::strerror(errno),
+                 "End other calls or raise the limit of open files."};
+  reactor::unique_fd read_end{ends[0]};
+  const reactor::unique_fd write_end{ends[1]};
+
+  auto launch = request.launch;
+  launch.report_fd = report_fd_of_helper;
+  reactor::spawn_request spawn;
+  spawn.argv = sandbox::launch_argv(launch);
+  spawn.program = launch.helper;
+  spawn.env = request.environment;
+  spawn.pass_fds = {{write_end.get(), report_fd_of_helper}};
+  spawn.terminal = request.terminal;
+  if (request.tty) {
+    spawn.input = reactor::stdin_mode::pty;
+    spawn.output = reactor::output_mode::pty;
+  } else if (request.pipe_input) {
+    spawn.input = reactor::stdin_mode::pipe;
+  }
+
+  std::unique_ptr<helper_process> own{new helper_process{std::move(listener)}};
+  auto* const self = own.get();
+  auto process = reactor::process::spawn(
+      loop, spawn,
+      {.on_output =
+           [self](reactor::output_stream stream, std::string_view bytes) {
+             tell(self->listener_.on_output, stream, bytes);
+           },
+       .on_exit = [self](const reactor::exit_status& status) { self->helper_exited(status); },
+       .on_end =
+           [self](const reactor::process_end&) {
+             self->streams_ended_ = true;
+             if (self->told_exit_) tell(self->listener_.on_end);
+           },
+       .on_input_drained = [self] { tell(self->listener_.on_input_drained); }},
+      request.limits);
+  if (!process) return process.error();
+  own->process_ = std::move(*process);
+  own->reader_ =
+      reactor::line_reader::open(loop, std::move(read_end),
+                                 {[self](std::string_view line) {
+                                    if (self->report_.take_line(line))
+                                      tell(self->listener_.on_started);
+                                  },
+                                  [self](const result<void>&) { self->report_ended(); }});
+  return own;
+}
+
+helper_process::~helper_process() = default;
+
+void helper_process::helper_exited(const reactor::exit_status& status) {
+  status_ = status.code ? *status.code : -status.signal.value_or(0);
+  tell_exit_when_known();
+}
+
+void helper_process::report_ended() {
+  report_ended_ = true;
+  tell_exit_when_known();
+}
+
+void helper_process::tell_exit_when_known() {
+  if (!status_ || !report_ended_ || told_exit_) return;
+  told_exit_ = true;
+  const bool ended = streams_ended_;
+  const auto on_end = listener_.on_end;
+  const std::weak_ptr<reactor::process> alive = process_;
+  tell(listener_.on_exit, report_.conclude(*status_));
+  if (ended && !alive.expired()) tell(on_end);
+}
+
+void helper_process::grant(reactor::output_stream stream) {
+  process_->grant(stream);
+}
+result<void> helper_process::write_stdin(std::string bytes) {
+  return process_->write_stdin(std::move(bytes));
+}
+std::size_t helper_process::pending_input() const noexcept {
+  return process_->pending_input();
+}
+void helper_process::signal(int number) {
+  process_->signal(number);
+}
+void helper_process::kill() {
+  process_->terminate(std::chrono::milliseconds{0});
+}
+void helper_process::resize(reactor::window_size size) {
+  process_->resize(size);
+}
+pid_t helper_process::pid() const noexcept {
+  return process_->pid();
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,348 @@
+#include "actors/process_session.hpp"
+
+#include "actors/attempt_denial.hpp"
+
+#include <caf/send.hpp>
+
+#include <csignal>
+#include <utility>
+
+namespace gatehouse::actors {
+namespace {
+
+constexpr std::size_t tail_bytes = 64 * 1024; // what the classification looks at
+constexpr std::string_view control_c = "\x03";
+
+reactor::delta_limits limits_of_deltas(const process_terms& terms) {
+  reactor::delta_limits limits;
+  limits.deltas = terms.deltas;
+  return limits;
+}
+
+} // namespace
+
+process_session::process_session(caf::actor_config& config, process_terms terms, int session_id,
+                                 std::chrono::milliseconds first_wait,
+                                 process_manager_actor manager)
+    : process_actor::base{config}, terms_{std::move(terms)}, session_id_{session_id},
+      first_wait_{first_wait}, manager_{std::move(manager)}, tails_{{tail_bytes, 0}},
+      unread_{terms_.unread_bytes}, history_{terms_.unread_bytes},
+      deltas_{limits_of_deltas(terms_)}, wait_{*terms_.host.loop}, delta_timer_{*terms_.host.loop},
+      hard_{*terms_.host.loop}, idle_{*terms_.host.loop}, kill_{*terms_.host.loop} {}
+
+void process_session::on_exit() {
+  process_.reset(); // kills what still runs
+  for (auto* t : {&wait_, &delta_timer_, &hard_, &idle_, &kill_})
+    t->cancel();
+  if (first_.pending()) {
+    record_.ending = attempt_ending::cancelled;
+    first_.deliver(std::make_shared<const attempt_result>(attempt_result{record_, {}}));
+  }
+  for (auto& poll : polls_) {
+    poll_piece gone;
+    gone.failure = error{errc::cancelled, "the terminal session was ended", {}};
+    poll.caller.deliver(std::make_shared<const poll_piece>(std::move(gone)));
+  }
+  polls_.clear();
+  first_ = {}; // they refer to this actor
+  manager_ = nullptr;
+}
+
+process_session::behavior_type process_session::make_behavior() {
+  return {
+      [this](run_atom, const attempt_ptr& what) -> caf::result<attempt_result_ptr> {
+        first_ = make_response_promise<attempt_result_ptr>();
+        auto answer = first_;
+        attempt_ = what;
+        start();
+        return answer;
+      },
+      [this](cancel_atom, const std::string&) { stop(attempt_ending::cancelled); },
+      [this](poll_atom, const poll_order_ptr& order) -> caf::result<poll_piece_ptr> {
+        polls_.push_back({*order, make_response_promise<poll_piece_ptr>()});
+        auto answer = polls_.back().caller;
+        begin_poll();
+        return answer;
+      },
+      [this](read_atom) -> process_transcript_ptr {
+        return std::make_shared<const process_transcript>(
+            process_transcript{true, history_.render().value, history_.total_bytes()});
+      },
+      [this](signal_atom, int number) {
+        if (process_ && !end_) process_->signal(number);
+      },
+      [this](resize_atom, int rows, int columns) {
+        if (process_)
+          process_->resize({static_cast<std::uint16_t>(rows), static_cast<std::uint16_t>(columns)});
+      },
+      [this](end_atom) { stop(attempt_ending::cancelled); },
+      [this](kill_atom) { quit(); },
+      [this](report_atom) { look(); },
+  };
+}
+
+void process_session::start() {
+  const attempt_terms& terms = **attempt_;
+  record_.number = terms.number;
+  record_.sandbox = terms.backend;
+  record_.network = terms.network;
+  if (terms.tty) {
+    auto limits = limits_of_deltas(terms_);
+    limits.flush_at_newline = true;
+    deltas_ = reactor::delta_coalescer{limits};
+  }
+
+  helper_request request;
+  request.launch.helper = terms_.host.helper;
+  request.launch.policy_cwd = terms.policy_cwd;
+  request.launch.command_cwd = terms.cwd;
+  request.launch.profile = terms.profile;
+  request.launch.workspace_roots = terms.workspace_roots;
+  request.launch.tmpdir = terms_.host.context.tmpdir;
+  request.launch.protected_names = terms_.host.protected_names;
+  request.launch.protected_paths = terms_.host.context.protected_paths;
+  request.launch.legacy_landlock = terms.backend == sandbox_backend::landlock;
+  request.launch.command = terms.argv;
+  request.environment = terms_.host.environment;
+  request.tty = terms.tty;
+
+  // These run on the loop, between our messages: they only keep bytes and wake us.
+  const process_actor self{this};
+  auto wake = [self] { caf::anon_send(self, report_v); };
+  auto started =
+      helper_process::start(*terms_.host.loop, request,
+                            {.on_started = {},
+                             .on_output = [this](reactor::output_stream stream,
+                                                 std::string_view bytes) { keep(stream, bytes); },
+                             .on_exit =
+                                 [this, wake](const helper_end& end) {
+                                   end_ = end;
+                                   wake();
+                                 },
+                             .on_end =
+                                 [this, wake] {
+                                   streams_ended_ = true;
+                                   wake();
+                                 },
+                             .on_input_drained = {}});
+  started_at_ = wait_began_ = terms_.host.loop->now();
+  if (!started) {
+    record_.failure = started.error();
+    end_.emplace();
+    end_->failure = record_.failure;
+    streams_ended_ = true;
+    return conclude();
+  }
+  process_ = std::move(*started);
+  wait_for(first_wait_);
+  if (terms_.hard_limit)
+    hard_.start(*terms_.hard_limit, [this] { stop(attempt_ending::timed_out); });
+  alive();
+}
+
+void process_session::keep(reactor::output_stream stream, std::string_view bytes) {
+  (void)tails_.append(stream, bytes);
+  unread_.append(bytes);
+  history_.append(bytes);
+  deltas_.append(stream, bytes, terms_.host.loop->now());
+  announce(deltas_.take(terms_.host.loop->now()));
+  arm_deltas();
+  alive();
+  if (process_) process_->grant(stream);
+}
+
+void process_session::announce(const std::vector<reactor::output_delta>& deltas) {
+  if (!terms_.on_event) return;
+  for (const auto& delta : deltas)
+    terms_.on_event(
+        {session_id_, (*attempt_)->call_id, process_event::output{delta.stream, delta.bytes}});
+}
+
+void process_session::arm_deltas() {
+  const auto due = deltas_.due();
+  if (!due || delta_timer_.pending()) return;
+  delta_timer_.start_at(*due, [this] {
+    announce(deltas_.take(terms_.host.loop->now()));
+    arm_deltas();
+  });
+}
+
+void process_session::alive() {
+  if (terms_.idle_limit && !stopped_)
+    idle_.start(*terms_.idle_limit, [this] { stop(attempt_ending::timed_out); });
+}
+
+void process_session::stop(attempt_ending why) {
+  if (over_ || !process_ || stopped_) return;
+  stopped_ = why;
+  hard_.cancel();
+  idle_.cancel();
+  escalate();
+}
+
+/// Ctrl-C first, then SIGTERM, then SIGKILL over the whole tree. A stopped process must go on to
+/// see the first two.
+void process_session::escalate() {
+  if (!process_ || end_) return;
+  switch (kill_stage_++) {
+  case 0:
+    process_->signal(SIGINT);
+    process_->signal(SIGCONT);
+    kill_.start(terms_.interrupt_grace, [this] { escalate(); });
+    break;
+  case 1:
+    process_->signal(SIGTERM);
+    kill_.start(terms_.host.end_grace, [this] { escalate(); });
+    break;
+  default: process_->kill();
+  }
+}
+
+/// Completion is the end of the command and of its streams, which are cut when something holds
+/// them (§96): never the end of output alone.
+void process_session::look() {
+  if (!over_ && end_ && streams_ended_) return conclude();
+  if (!over_ && !wait_over_) return;
+  answer_first();
+  answer_poll();
+}
+
+void process_session::wait_for(std::chrono::milliseconds time) {
+  wait_over_ = false;
+  wait_began_ = terms_.host.loop->now();
+  wait_.start(time, [this, self = process_actor{this}] {
+    wait_over_ = true;
+    caf::anon_send(self, report_v);
+  });
+}
+
+void process_session::conclude() {
+  over_ = true;
+  process_.reset();
+  for (auto* t : {&wait_, &delta_timer_, &hard_, &idle_, &kill_})
+    t->cancel();
+  announce(deltas_.take_all());
+  (void)tails_.finish(reactor::output_stream::standard_output);
+  (void)tails_.finish(reactor::output_stream::standard_error);
+  record_.duration =
+      std::chrono::duration_cast<std::chrono::milliseconds>(terms_.host.loop->now() - started_at_);
+  record_.exit_code = end_->exit_code;
+  record_.signal = end_->signal;
+  record_.failure = end_->failure;
+  record_.ending =
+      stopped_ && !record_.failure ? *stopped_ : end_->ending; // first cause wins (§97)
+  const attempt_terms& terms = **attempt_;
+  if (record_.ending == attempt_ending::exited || record_.ending == attempt_ending::signalled) {
+    const auto output = tails_.output();
+    boundary_scope scope{terms.profile, terms_.host.context};
+    scope.context.cwd = terms.policy_cwd;
+    scope.context.project_roots = terms.workspace_roots;
+    sandbox::denial_evidence evidence;
+    evidence.exit_code = record_.exit_code;
+    evidence.signal = record_.signal;
+    evidence.cwd = terms.cwd;
+    evidence.argv = terms.argv;
+    evidence.stdout_tail = output.stdout_text;
+    evidence.stderr_tail = output.stderr_text;
+    evidence.backend = terms.backend;
+    evidence.network = terms.network;
+    evidence.observed = end_->observed;
+    if (auto denied = find_denial(scope, std::move(evidence))) {
+      record_.ending = attempt_ending::denied;
+      record_.denied = std::move(denied);
+    }
+  }
+  if (terms_.on_event && started_at_ != reactor::clock::time_point{})
+    terms_.on_event(
+        {session_id_, terms.call_id, process_event::ended{record_, history_.render().value}});
+  answer_first();
+  answer_poll();
+  if (manager_) send(manager_, ended_v, session_id_);
+}
+
+poll_piece process_session::take_piece() {
+  poll_piece piece;
+  piece.total_bytes = unread_.total_bytes();
+  auto text = unread_.take();
+  piece.total_bytes -= unread_.total_bytes(); // the beginning of a character stays
+  if (over_ && unread_.total_bytes() > 0) {
+    const auto rest = unread_.render();
+    piece.total_bytes += unread_.total_bytes();
+    text.value += rest.value;
+    unread_ = reactor::head_tail_buffer{terms_.unread_bytes};
+  }
+  piece.text = std::move(text.value);
+  piece.omitted_bytes = text.omitted_bytes;
+  piece.wall =
+      std::chrono::duration_cast<std::chrono::microseconds>(terms_.host.loop->now() - wait_began_);
+  if (over_) piece.ended = record_;
+  return piece;
+}
+
+void process_session::answer_first() {
+  if (!first_.pending()) return;
+  attempt_result result;
+  result.record = record_;
+  auto piece = take_piece();
+  if (over_) {
+    result.output = tails_.output(); // the two streams apart, for hooks and for people
+  } else {
+    result.record.ending = attempt_ending::running;
+    result.record.duration = std::chrono::duration_cast<std::chrono::milliseconds>(piece.wall);
+  }
+  result.output.aggregated = std::move(piece.text);
+  result.output.truncated_bytes = piece.omitted_bytes;
+  result.output.total_bytes = piece.total_bytes;
+  first_.deliver(std::make_shared<const attempt_result>(std::move(result)));
+  wait_over_ = over_;
+  begin_poll();
+}
+
+void process_session::begin_poll() {
+  while (!polling_ && !polls_.empty() && !first_.pending()) {
+    polling_ = true;
+    wait_over_ = over_;
+    wait_began_ = terms_.host.loop->now();
+    auto& front = polls_.front();
+    if (!front.order.chars.empty())
+      if (auto written = write(front.order.chars); !written) {
+        poll_piece piece;
+        piece.failure = written.error();
+        front.caller.deliver(std::make_shared<const poll_piece>(std::move(piece)));
+        polls_.pop_front();
+        polling_ = false;
+        continue;
+      }
+    if (front.order.yield > std::chrono::milliseconds::zero() && !over_)
+      wait_for(front.order.yield);
+    else
+      wait_over_ = true;
+    answer_poll();
+  }
+}
+
+void process_session::answer_poll() {
+  if (!polling_ || (!over_ && !wait_over_)) return;
+  wait_.cancel();
+  auto piece = take_piece();
+  polls_.front().caller.deliver(std::make_shared<const poll_piece>(std::move(piece)));
+  polls_.pop_front();
+  polling_ = false;
+  begin_poll();
+}
+
+result<void> process_session::write(const std::string& chars) {
+  const bool tty = (*attempt_)->tty;
+  if (over_ || !process_)
+    return error{errc::invalid_request, "StdinClosed: the process has ended", {}};
+  alive();
+  if (tty) return process_->write_stdin(chars);
+  if (chars != control_c)
+    return error{errc::invalid_request,
+                 "StdinClosed: the session has no terminal, so its standard input is closed",
+                 "start it with tty, or send Ctrl-C alone"};
+  process_->signal(SIGINT);
+  return {};
+}
+
+} // namespace gatehouse::actors
