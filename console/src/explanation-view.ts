@@ -55,7 +55,7 @@ export function explanationView(explanation: Explanation): HTMLElement {
       ['Boundary', boundaryText(explanation)],
       ['Sandbox', requirement.bypass_sandbox ? 'a rule lets it run without' : undefined],
     ),
-    el('h3', {}, 'Commands'),
+    el('h2', { class: 'small' }, 'Commands'),
     segmentList(explanation),
   );
 }

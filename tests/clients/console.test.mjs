@@ -138,7 +138,7 @@ test('nothing that an agent writes becomes markup, and what would not show is sh
   await picture('hostile-text');
   await page.keyboard.press('n');
   assert.equal((await call).status, 'declined');
-  assert.equal(await page.title(), 'Gatehouse');
+  await page.waitForFunction(() => document.title === 'Gatehouse');
 });
 
 test('a question that is answered elsewhere leaves the page', limit, async () => {
@@ -173,7 +173,7 @@ test('§133a explain shows the whole decision, and nothing runs', limit, async (
   await show('Explain');
   await page.getByLabel('Command').fill('git status && rm -rf build');
   await page.keyboard.press('Enter');
-  await page.getByText('needs an approval').waitFor();
+  await page.locator('section:visible .verdict', { hasText: 'needs an approval' }).waitFor();
   assert.equal(await page.locator('section:visible .segment').count(), 2);
   await picture('explain');
   await accessible('explain');
@@ -243,7 +243,7 @@ test('§D13 a page of another port gets nothing: no socket, no script, no frame,
       entered: await fetch(`${console_}enter`, { method: 'POST', mode: 'no-cors', credentials: 'include', body: 'x' }).then((r) => r.type, () => 'refused'),
     };
   }, home);
-  assert.deepEqual(tried, { own: 'refused', root: 'refused', fetched: 'refused', entered: 'opaque' });
+  assert.deepEqual(tried, { own: 'refused', root: 'refused', fetched: 'refused', entered: 'refused' });
   assert.deepEqual(seen.filter((cookie) => cookie.includes('gatehouse')), []);
   assert.equal(await status(daemon, { path: new URL(home).pathname, headers: { Origin: 'http://evil.example' } }), 403);
   await evil.close();

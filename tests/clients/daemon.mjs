@@ -16,6 +16,7 @@ export class Daemon {
   socket = join(this.base, 'gh.sock');
   errors = '';
   #child;
+  #stopping = false;
 
   constructor() {
     mkdirSync(this.workspace);
@@ -47,7 +48,11 @@ export class Daemon {
     this.errors = '';
     const child = spawn(gatehouse, all, { env: this.env, cwd: this.workspace, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
+    this.#stopping = false;
     child.stderr.setEncoding('utf8').on('data', (text) => (this.errors += text));
+    child.once('exit', (code, signal) => {
+      if (!this.#stopping) console.error(`the daemon ended by itself (${signal ?? code}): ${this.errors}`);
+    });
     let out = '';
     await new Promise((resolve, reject) => {
       child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -66,6 +71,7 @@ export class Daemon {
   /** The exit status of the daemon after the signal. */
   async stop(signal = 'SIGTERM') {
     const child = this.#child;
+    this.#stopping = true;
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const ended = new Promise((resolve) => child.once('close', resolve));
     child.kill(signal);

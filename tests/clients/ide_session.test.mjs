@@ -207,8 +207,10 @@ test('§133a policy/explain says what would be decided, and nothing runs', limit
 
 test('an agent opens threads below the roots only, and asks for no wider terms', limit, async () => {
   await assert.rejects(agent.startThread({ cwd: '/' }), /outside the folders/);
-  await assert.rejects(agent.startThread({ cwd: daemon.workspace, approvalPolicy: 'never' }), Error);
-  await assert.rejects(agent.startThread({ cwd: daemon.workspace, sandbox: 'danger-full-access' }), Error);
+  await assert.rejects(agent.startThread({ cwd: daemon.workspace, sandbox: 'danger-full-access' }), /wider/);
+  await assert.rejects(agent.startThread({ cwd: daemon.workspace, permissions: { type: 'disabled' } }), Error);
+  const strict = (await agent.startThread({ cwd: daemon.workspace, approvalPolicy: 'never' })).thread;
+  assert.equal((await agent.callTool(shell(strict, dangerous))).status, 'rejected');
   const { thread } = await agent.startThread({ cwd: daemon.workspace, sandbox: 'read-only' });
   writeFileSync(join(daemon.workspace, 'kept'), 'x');
   const result = await agent.callTool(shell(thread, 'echo y > kept'));

@@ -65,7 +65,7 @@ export function status(daemon, { path = '/', headers = {}, method = 'GET', upgra
     const where = socketPath ? { socketPath } : { host: hostname, port };
     const request = http.request({ ...where, path, method, headers: all, agent: false }, (response) => {
       response.resume();
-      response.on('end', () => resolve(response.statusCode));
+      response.on('end', () => resolve(response.statusCode)).on('error', reject);
     });
     request.on('upgrade', (response, socket) => {
       socket.destroy();
