@@ -70,6 +70,7 @@ result<start_point> load_for(const start_wishes& wishes) {
   auto loaded = config::load_settings(start.where, start.cwd, layer);
   if (!loaded) return loaded.error();
   start.loaded = std::move(*loaded);
+  start.command_line = std::move(layer);
   return start;
 }
 

@@ -17,6 +17,7 @@ struct start_point {
   config::locations where;
   std::string cwd; ///< absolute, exists: `--cwd`, else the process's
   config::loaded_settings loaded;
+  config::settings_layer command_line; ///< of which `loaded` is the topmost layer
   /// `--profile` given as a JSON object; a name stands in the settings (§43).
   std::optional<permission_profile> given_profile;
 };

@@ -107,7 +107,8 @@ result<std::string> prefix_rule_line(const std::vector<std::string>& prefix) {
     tokens += (tokens.empty() ? "" : ", ") + json_quote(token);
   }
   const auto exact = policy::needs_exact_rule(prefix) ? ", exact=True" : "";
-  return "prefix_rule(pattern=[" + tokens + "], decision=\"allow\"" + exact + ")";
+  const auto sandbox = policy::keeps_sandbox(prefix) ? ", sandbox=\"keep\"" : "";
+  return "prefix_rule(pattern=[" + tokens + "], decision=\"allow\"" + exact + sandbox + ")";
 }
 
 result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::string_view line) {

@@ -149,6 +149,12 @@ void apply_requirements(effective_settings& settings, requirements demanded,
   require_value(settings.default_rule_sandbox, required.default_rule_sandbox,
                 policy::rule_sandbox::keep);
   require_value(settings.additional_permissions, required.additional_permissions, false);
+  if (required.backend && settings.backend.value != sandbox_backend::none) {
+    warnings.push_back("the backend `" + std::string{to_string(settings.backend.value)} + "` of " +
+                       describe(settings.backend.from) + " is not allowed by " +
+                       describe(required.backend->from) + ": the platform's is used");
+    settings.backend = *required.backend;
+  }
   for (const auto& name : required.protected_names)
     settings.protected_names.push_back(name);
 

@@ -142,11 +142,19 @@ result<requirements_file> read_requirements(std::string_view text, const std::st
     required.additional_permissions = reader.boolean(*features, "additional_permissions");
     refuse_unknown(reader, *features, "features.", {"additional_permissions"});
   }
+  if (const auto* sandbox = reader.table(*root, "sandbox")) {
+    required.backend = read_backend(reader, *sandbox);
+    if (required.backend && required.backend->value != sandbox_backend::none)
+      reader.fail(*find(*sandbox, "backend"),
+                  "a requirement may only demand the platform's backend",
+                  "Write backend = \"platform\".");
+    refuse_unknown(reader, *sandbox, "sandbox.", {"backend"});
+  }
   read_denied_reads(reader, *root, required);
   read_rules(reader, *root, required);
   refuse_unknown(reader, *root, "",
                  {"allowed_approval_policies", "allowed_profiles", "allow_login_shell",
-                  "protected_names", "features", "permissions", "rules"});
+                  "protected_names", "features", "sandbox", "permissions", "rules"});
   if (const auto* permissions = find(*root, "permissions"); permissions && permissions->table()) {
     refuse_unknown(reader, *permissions->table(), "permissions.", {"filesystem"});
     if (const auto* files = find(*permissions->table(), "filesystem"); files && files->table())

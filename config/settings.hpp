@@ -81,6 +81,7 @@ struct requirements {
   std::optional<setting<bool>> allow_login_shell;     ///< only false has an effect
   std::optional<setting<policy::rule_sandbox>> default_rule_sandbox; ///< only keep has an effect
   std::optional<setting<bool>> additional_permissions;               ///< only false has an effect
+  std::optional<setting<sandbox_backend>> backend;                   ///< only none (the platform's)
   std::vector<setting<std::string>> protected_names;
   std::vector<setting<profile_entry>> denied_reads;
   std::vector<policy::prefix_rule> rules; ///< only prompt and forbidden

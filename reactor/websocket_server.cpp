@@ -18,6 +18,8 @@
 #include <deque>
 #include <set>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -105,6 +107,10 @@ public:
 
   void start() {
     ++server_->waiting;
+    // Small messages must not wait for each other's acknowledgements. Not for Unix sockets.
+    const int now = 1;
+    (void)::setsockopt(beast::get_lowest_layer(ws_).socket().native_handle(), IPPROTO_TCP,
+                       TCP_NODELAY, &now, sizeof now);
     read_request();
   }
 
@@ -216,6 +222,7 @@ private:
     limits.keep_alive_pings = true;
     ws_.set_option(limits);
     ws_.read_message_max(server_->terms.frame_bytes);
+    ws_.auto_fragment(false);
     ws_.set_option(websocket::stream_base::decorator(
         [extra = verdict.headers,
          name = server_->terms.server_name](websocket::response_type& response) {

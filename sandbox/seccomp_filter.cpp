@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
 #include <fcntl.h>
+#include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gatehouse::sandbox {
@@ -90,18 +94,17 @@ constexpr call creating[] = {
     {"symlink"}, {"unlink"},   {"unlinkat"}, {"rmdir"},     {"symlinkat"},
 };
 
-/// Landlock does not know these, and without namespaces and read-only mounts nothing else does.
+/// Landlock does not know these, and without an IPC namespace they reach objects of the host, by
+/// number as well as by name.
 constexpr call refused_on_host[] = {
-    {"shmget"},
-    {"msgget"},
-    {"semget"},
-    {"mq_open"},
+    {"shmget"}, {"shmat"},  {"shmctl"}, {"semget"}, {"semop"},   {"semtimedop"}, {"semctl"},
+    {"msgget"}, {"msgsnd"}, {"msgrcv"}, {"msgctl"}, {"mq_open"}, {"mq_unlink"},
 };
 /// Programs copy without attributes when these do not exist.
 constexpr call unsupported_on_host[] = {
-    {"setxattr"},        {"lsetxattr"},          {"fsetxattr"},
-    {"setxattrat", 463}, {"removexattr"},        {"lremovexattr"},
-    {"fremovexattr"},    {"removexattrat", 466}, {"fchmodat2", 452},
+    {"setxattr"},       {"lsetxattr"},         {"fsetxattr"},    {"setxattrat", 463},
+    {"removexattr"},    {"lremovexattr"},      {"fremovexattr"}, {"removexattrat", 466},
+    {"fchmodat2", 452}, {"file_setattr", 469},
 };
 constexpr call supervised_on_host[] = {
     {"chmod"},    {"fchmod"}, {"fchmodat"}, {"chown"},     {"lchown"},    {"fchown"},
@@ -117,8 +120,67 @@ constexpr call_on_others limited_on_host[] = {
     {{"sched_setaffinity"}, 0}, {{"sched_setscheduler"}, 0}, {{"sched_setparam"}, 0},
     {{"sched_setattr"}, 0},
 };
-/// Flags of files (immutable, no-dump, project), changed through a descriptor for reading.
-constexpr std::uint64_t file_flag_requests[] = {0x40086602, 0x40046602, 0x401c5820};
+/// The newest call that this program knows: a later one could do what no rule here looks at.
+constexpr std::uint32_t newest_call = 469; // file_setattr, the same on every architecture
+
+#if defined(__x86_64__)
+constexpr std::uint32_t native_architecture = AUDIT_ARCH_X86_64;
+constexpr std::uint32_t other_calls = 0x40000000; // x32, killed further down
+#else
+constexpr std::uint32_t native_architecture = AUDIT_ARCH_AARCH64;
+constexpr std::uint32_t other_calls = 0x80000000;
+#endif
+
+/// Stands before the program of libseccomp, which cannot say "everything but". File systems have
+/// controls that make, remove or freeze files through a descriptor for reading, and no wall of ours
+/// sees them, so that only those of terminals, sockets and the random device pass, and a few plain
+/// ones. The next instruction behind it is the first of the other program.
+std::vector<sock_filter> host_prelude() {
+  constexpr std::uint32_t nr = offsetof(seccomp_data, nr);
+  constexpr std::uint32_t arch = offsetof(seccomp_data, arch);
+  constexpr std::uint32_t request = offsetof(seccomp_data, args[1]); // low word, little-endian
+  constexpr std::uint32_t types[] = {'T' << 8, 0x89 << 8, 'R' << 8};
+  constexpr std::uint32_t plain[] = {
+      2,          // FIGETBSZ
+      0x80086601, // FS_IOC_GETFLAGS
+      0xc020660b, // FS_IOC_FIEMAP
+      0x40049409, // FICLONE: the target is open for writing
+      0x4020940d, // FICLONERANGE, likewise
+  };
+  std::vector<sock_filter> p;
+  std::vector<std::size_t> to_end; // jumps that leave when true
+  const auto leave_if_equal = [&](std::uint32_t value) {
+    to_end.push_back(p.size());
+    p.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 0));
+  };
+  p.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, arch));
+  p.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, native_architecture, 1, 0));
+  to_end.push_back(p.size());
+  p.push_back(BPF_STMT(BPF_JMP | BPF_JA, 0));
+  p.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, nr));
+  to_end.push_back(p.size());
+  p.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, other_calls, 0, 0));
+  p.push_back(BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, newest_call, 0, 1));
+  p.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
+  p.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 1, 0));
+  to_end.push_back(p.size());
+  p.push_back(BPF_STMT(BPF_JMP | BPF_JA, 0));
+  p.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, request));
+  for (const auto value : plain)
+    leave_if_equal(value);
+  p.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff00));
+  for (const auto type : types)
+    leave_if_equal(type);
+  p.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY));
+  for (const auto at : to_end) {
+    const auto distance = p.size() - at - 1;
+    if (BPF_OP(p[at].code) == BPF_JA)
+      p[at].k = static_cast<std::uint32_t>(distance);
+    else
+      p[at].jt = static_cast<std::uint8_t>(distance);
+  }
+  return p;
+}
 
 constexpr std::array<std::uint64_t, 8> namespace_flags = {
     CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
@@ -225,8 +287,9 @@ void host_rules(rule_sink& sink) {
     sink.add(c, filter_answer::supervise);
   for (const auto& [c, argument] : limited_on_host)
     sink.add(c, filter_answer::refuse, "another process", {greater(argument, 0)});
-  for (const auto request : file_flag_requests)
-    sink.add({"ioctl"}, filter_answer::refuse, "flags of a file", {masked(1, low_word, request)});
+  // Everybody of one user (PRIO_USER, IOPRIO_WHO_USER) is more than oneself.
+  sink.add({"setpriority"}, filter_answer::refuse, "everybody of a user", {equals(0, 2)});
+  sink.add({"ioprio_set"}, filter_answer::refuse, "everybody of a user", {equals(0, 3)});
   for (const std::uint64_t flag : {O_WRONLY, O_RDWR, O_TRUNC}) {
     sink.add({"open"}, filter_answer::supervise, "for writing", {masked(1, flag, flag)});
     sink.add({"openat"}, filter_answer::supervise, "for writing", {masked(2, flag, flag)});
@@ -270,6 +333,9 @@ std::vector<filter_rule> describe_filter(init::network_kind network, bool guard_
   std::vector<filter_rule> text;
   rule_sink sink{&text, nullptr};
   add_rules(sink, network, guard_creation, on_host);
+  if (on_host)
+    text.push_back({"ioctl", filter_answer::unsupported,
+                    "other than of terminals, sockets, the random device; cloning, file layout"});
   return text;
 }
 
@@ -292,6 +358,10 @@ std::vector<sock_filter> build_filter(init::network_kind network, bool guard_cre
   }
   if (file >= 0) close(file);
   seccomp_release(filter);
+  if (on_host && !program.empty()) {
+    const auto prelude = host_prelude();
+    program.insert(program.begin(), prelude.begin(), prelude.end());
+  }
   return program;
 }
 

@@ -14,7 +14,7 @@ namespace gatehouse::sandbox {
 /// kills the process (§81, §82).
 enum class filter_answer {
   refuse,      ///< EPERM
-  unsupported, ///< ENOSYS, so that the C library falls back to an older call
+  unsupported, ///< ENOSYS (ENOTTY for ioctl), so that programs fall back to something older
   supervise,   ///< the supervisor decides, and performs it where a race would matter
 };
 

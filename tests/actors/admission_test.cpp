@@ -59,7 +59,7 @@ TEST_SUITE("actors.admission") {
 
   TEST_CASE("§201 without a token, or with a wrong one, nobody comes in") {
     CHECK(status(upgrade()) == 401);
-    for (const std::string value :
+    for (const std::string& value :
          {"Bearer " + agent_token.substr(1), std::string{"Bearer "}, std::string{"Bearer"},
           "Basic " + agent_token, agent_token, "Bearer " + agent_token + " "})
       CHECK(status(with("authorization", value)) == 401);

@@ -48,8 +48,7 @@ struct process_stage {
   void open() {
     terms.make_call = [this](const actors::runtime_actor& runtime) -> actors::tool_call_actor {
       return system->spawn<actors::tool_call>(
-          judgement, actors::orchestrator_partners{terms.reviewer, runtime, {}, {}},
-          actors::item_actor{});
+          judgement, actors::orchestrator_partners{terms.reviewer, runtime, {}, {}, {}});
     };
     manager = system->spawn<actors::process_manager>(terms);
   }

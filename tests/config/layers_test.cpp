@@ -129,6 +129,43 @@ default_sandbox = "bypass"
     CHECK(loaded.settings.strict_auto_review.value);
   }
 
+  TEST_CASE(
+      "§43 §68 the user may ask for another backend; a project may not, a requirement forbids it") {
+    const world w;
+    CHECK(w.load().settings.backend.value == sandbox_backend::none);
+    w.trust();
+    w.project("[sandbox]\nbackend = \"landlock\"\n");
+    const auto asked_by_project = w.load();
+    CHECK(asked_by_project.settings.backend.value == sandbox_backend::none);
+    CHECK(mentions(asked_by_project.warnings, "sandbox.backend"));
+
+    w.user("[sandbox]\nbackend = \"landlock\"\n");
+    CHECK(w.load().settings.backend.value == sandbox_backend::landlock);
+    w.project("[sandbox]\nbackend = \"platform\"\n");
+    CHECK(w.load().settings.backend.value == sandbox_backend::none);
+
+    w.project("");
+    w.required("[sandbox]\nbackend = \"platform\"\n");
+    settings_layer given;
+    given.backend =
+        setting<sandbox_backend>{sandbox_backend::landlock, {layer::command_line, {}, 0}};
+    const auto forbidden = w.load(given);
+    CHECK(forbidden.settings.backend.value == sandbox_backend::none);
+    CHECK(mentions(forbidden.warnings, "`landlock` of command line is not allowed"));
+  }
+
+  TEST_CASE("§68 a backend that nobody has, or that a requirement asks for, is an error") {
+    for (const auto* text : {"[sandbox]\nbackend = \"bubblewrap\"\n", "[sandbox]\nbackend = 1\n",
+                             "[sandbox]\nbackend = \"none\"\n"}) {
+      const world w;
+      w.user(text);
+      CHECK_FALSE(load_settings(w.where, w.root, {}));
+    }
+    const world w;
+    w.required("[sandbox]\nbackend = \"landlock\"\n");
+    CHECK_FALSE(load_settings(w.where, w.root, {}));
+  }
+
   TEST_CASE("§43 a project cannot turn never into questions or untrusted into never") {
     const world w;
     w.trust();

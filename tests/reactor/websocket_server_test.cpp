@@ -37,6 +37,7 @@ public:
   raw_client(const raw_client&) = delete;
   raw_client& operator=(const raw_client&) = delete;
 
+  void hang_up() { ::shutdown(fd_, SHUT_RDWR); }
   void say(std::string_view bytes) {
     while (!bytes.empty()) {
       const auto n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -154,6 +155,7 @@ TEST_SUITE("reactor.websocket_server") {
     CHECK(c.heard.find("\x8a\x04ping") != std::string::npos);
     c.frame(0x88, "\x03\xe8");
     CHECK(c.close_code() == 1000);
+    c.hang_up();
     CHECK(s.loop.run_until([&] { return s.closed == 1; }, 10s));
     CHECK(s.server->connections() == 0);
   }
@@ -257,6 +259,7 @@ TEST_SUITE("reactor.websocket_server") {
       c.heard.clear();
       return s.drained == 1;
     }));
+    CHECK(read > std::size_t{64} * 256 * 1024);
     s.last->close(1013, "enough");
     s.last->send("not any more");
     CHECK(c.close_code() == 1013);

@@ -54,7 +54,7 @@ TEST_SUITE("sandbox.choose_backend") {
   }
 
   TEST_CASE(
-      "§80 §140 a network that is enabled under a managed proxy is still not a direct connection") {
+      "§80 §142 a network that is enabled under a managed proxy is still not a direct connection") {
     auto profile = workspace_write_profile();
     CHECK(choose_network(profile, false) == network_mode::isolated);
     CHECK(choose_network(profile, true) == network_mode::proxy_only);

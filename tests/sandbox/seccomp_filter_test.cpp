@@ -211,13 +211,42 @@ TEST_SUITE("sandbox.seccomp_filter") {
       CHECK(answers(number, {}) == supervise);
     for (const int number : {SYS_setxattr, SYS_fsetxattr, SYS_removexattr, 452})
       CHECK(answers(number, {}) == enosys);
-    for (const long number : {SYS_shmget, SYS_msgget, SYS_semget, SYS_mq_open})
+    for (const long number : {SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semop, SYS_semctl, SYS_msgsnd,
+                              SYS_msgrcv, SYS_mq_open, SYS_mq_unlink})
       CHECK(answers(number, {}) == eperm);
     CHECK(answers(SYS_prlimit64, {0}) == allow);
     CHECK(answers(SYS_prlimit64, {4711}) == eperm);
     CHECK(answers(SYS_setpriority, {0, 4711}) == eperm);
     CHECK(answers(SYS_sched_setaffinity, {4711}) == eperm);
-    CHECK(answers(SYS_ioctl, {0, 0x40086602}) == eperm);
+    CHECK(answers(SYS_setpriority, {2, 0}) == eperm);
+    CHECK(answers(SYS_setpriority, {0, 0}) == allow);
+    CHECK(answers(SYS_ioprio_set, {3, 0}) == eperm);
+  }
+
+  TEST_CASE(
+      "§83 of the controls of files only those that change nothing pass, and no unknown call") {
+    const auto filter = build_filter(init::full, true, true);
+    const auto control = [&](std::uint64_t request) {
+      return answer_of(filter, SYS_ioctl, {0, request});
+    };
+    for (const std::uint64_t passes :
+         {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, 0x8933 /* SIOCGIFINDEX */,
+          0x40049409 /* FICLONE */, 0x5200 /* RNDGETENTCNT */})
+      CHECK(control(passes) == allow);
+    for (const std::uint64_t refused :
+         {0x40086602ULL /* FS_IOC_SETFLAGS */, 0x401c5820ULL /* FS_IOC_FSSETXATTR */,
+          0x5000940eULL /* btrfs subvolume */, 0x40806685ULL /* verity */,
+          0x1277ULL /* BLKDISCARD */})
+      CHECK(control(refused) == (SECCOMP_RET_ERRNO | ENOTTY));
+    CHECK(control(TIOCSTI) == eperm);
+    CHECK(answer_of(filter, 469, {}) == enosys);
+    CHECK(answer_of(filter, 470, {}) == enosys);
+    CHECK(answer_of(filter, 100'000, {}) == enosys);
+    CHECK(answer_of(filter, SYS_getpid, {}) == allow);
+    CHECK(answer_of(filter, 54, {}, AUDIT_ARCH_I386) == SECCOMP_RET_KILL_PROCESS);
+#if defined(__x86_64__)
+    CHECK(answer_of(filter, 0x40000000 | SYS_ioctl, {}) == SECCOMP_RET_KILL_PROCESS);
+#endif
   }
 
   TEST_CASE("a foreign architecture is killed, x32 as well") {

@@ -1,35 +1,21 @@
 """What an attack on the whole chain once got away with, each with its smallest input (§D5, §D12, §D14, §63, §97, §99a)."""
 import json
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
-BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
-GATEHOUSE = os.path.join(BUILD, "gatehouse")
-HANG_S = 60  # only ends a test that hangs
+from run_case import GATEHOUSE, GRACE_S, RunCase
 
 
-class AttackTest(unittest.TestCase):
+class AttackTest(RunCase):
     def setUp(self):
-        self.base = tempfile.mkdtemp(prefix="gatehouse-test-", dir="/var/tmp")
-        self.ws = os.path.join(self.base, "ws")
-        os.makedirs(self.ws)
-        self.env = {"HOME": self.base, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
-                    "GATEHOUSE_HOME": self.base + "/gatehouse", "XDG_STATE_HOME": self.base + "/state"}
+        super().setUp()
+        self.env |= {"GATEHOUSE_HOME": self.base + "/gatehouse", "XDG_STATE_HOME": self.base + "/state"}
 
-    def tearDown(self):
-        shutil.rmtree(self.base)
-
-    def argv(self, *words):
-        return [GATEHOUSE, "run", "--profile", "workspace-write", "--cwd", self.ws, *words]
-
-    def run_it(self, *words):
-        return subprocess.run(self.argv(*words), env=self.env, cwd=self.ws, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=HANG_S, check=False)
+    def run_it(self, *given, **more):
+        return super().run_it(*given, **{"cwd": self.ws, "text": True, **more})
 
     def test_a_nested_repository_cannot_be_exchanged_for_a_doctored_copy(self):
         subprocess.run(["git", "init", "-q", self.ws + "/sub"], env=self.env, check=True)
@@ -50,25 +36,25 @@ class AttackTest(unittest.TestCase):
     def test_output_that_cannot_be_written_is_an_error(self):
         with open("/dev/full", "wb") as full:
             done = subprocess.run(self.argv("--", "echo", "hello"), env=self.env, stdin=subprocess.DEVNULL,
-                                  stdout=full, stderr=subprocess.PIPE, timeout=HANG_S, check=False)
+                                  stdout=full, stderr=subprocess.PIPE, timeout=GRACE_S, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"cannot be written", done.stderr)
 
     def test_a_boundary_that_is_killed_around_a_running_command_is_not_called_never_started(self):
         host = subprocess.Popen(self.argv("--json", "--", "sh", "-c", "touch up; sleep 60"), env=self.env, cwd=self.ws,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + HANG_S
+        end = time.monotonic() + GRACE_S
         while not os.path.exists(self.ws + "/up"):
             self.assertLess(time.monotonic(), end)
         helper = subprocess.run(["pgrep", "-P", str(host.pid)], stdout=subprocess.PIPE, check=True).stdout.split()[0]
         os.kill(int(helper), signal.SIGKILL)
-        document = json.loads(host.communicate(timeout=HANG_S)[0])
+        document = json.loads(host.communicate(timeout=GRACE_S)[0])
         self.assertEqual(document["exit_status"], 137)
 
     def test_a_socket_cannot_take_a_protected_name(self):
         done = subprocess.run([GATEHOUSE, "sandbox", "--profile", "workspace-write", "--cwd", self.ws, "--net", "--",
                                "python3", "-c", "import socket; socket.socket(socket.AF_UNIX).bind('.git')"],
-                              env=self.env, capture_output=True, timeout=HANG_S, check=False)
+                              env=self.env, capture_output=True, timeout=GRACE_S, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(os.listdir(self.ws), [])
 

@@ -5,34 +5,19 @@ Danger is only ever proposed on names that do not exist, inside a folder made fo
 """
 import json
 import os
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
-GRACE_S = 60  # bounds a step that hangs; no outcome depends on it
-DANGEROUS = ["rm", "-rf", "no-such-thing"]
+from run_case import DANGEROUS, RunCase
+
 ALLOW = {"outcome": "allow", "risk_level": "low", "user_authorization": "high", "rationale": "asked for"}
 
 
-class AutoReview(unittest.TestCase):
-    def setUp(self):
-        self.base = tempfile.mkdtemp(prefix="gatehouse-test-", dir="/var/tmp")
-        self.ws, self.home = self.base + "/ws", self.base + "/home/.gatehouse"
-        os.makedirs(self.ws)
-        os.makedirs(self.home)
-        self.env = {"HOME": self.base + "/home", "PATH": "/usr/local/bin:/usr/bin:/bin", "SHELL": "/bin/bash"}
-
-    def tearDown(self):
-        shutil.rmtree(self.base, ignore_errors=True)
-
-    def configure(self, script, strict=False, timeout_ms=20000):
+class AutoReview(RunCase):
+    def reviewer(self, script, strict=False, timeout_ms=20000):
         path = self.base + "/review.sh"
         with open(path, "w", encoding="utf-8") as f:
             f.write(f"cat > {self.base}/shown\n{script}\n")
-        with open(self.home + "/config.toml", "w", encoding="utf-8") as f:
-            f.write(f"""approvals_reviewer = "auto_review"
+        self.configure(f"""approvals_reviewer = "auto_review"
 [auto_review]
 command = ["/bin/sh", "{path}"]
 timeout_ms = {timeout_ms}
@@ -40,16 +25,11 @@ strict = {str(strict).lower()}
 """)
 
     def says(self, answer, **more):
-        self.configure("echo '" + json.dumps(answer) + "'", **more)
-
-    def run_it(self, *given):
-        return subprocess.run([GATEHOUSE, "run", "--cwd", self.ws, "--profile", "workspace-write", *given],
-                              env=self.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=GRACE_S, check=False)
+        self.reviewer("echo '" + json.dumps(answer) + "'", **more)
 
     def review(self, *given):
-        done = self.run_it("--json", *given)
-        doc = json.loads(done.stdout)
-        return doc["reviews"][0], done.returncode, doc
+        doc, status = self.document(*given)
+        return doc["reviews"][0], status, doc
 
     def test_an_allow_runs_the_very_action_it_was_shown(self):
         self.says(ALLOW)
@@ -79,7 +59,7 @@ strict = {str(strict).lower()}
         for script in ("sleep 100", allow + "; sleep 100", allow + "; exit 1", "kill -9 $$", "echo yes", "",
                        "echo 'Sure:'; " + allow, "/no/such/reviewer"):
             with self.subTest(script=script):
-                self.configure(script, timeout_ms=500)
+                self.reviewer(script, timeout_ms=500)
                 review, status, doc = self.review("--", *DANGEROUS)
                 self.assertEqual((status, review["reviewer"]), (125, "none"))
                 self.assertIn(review["decision"], ("denied", "timed_out"))
@@ -102,8 +82,7 @@ strict = {str(strict).lower()}
 
     def test_automatic_review_without_a_reviewer_runs_nothing(self):
         for text in ('approvals_reviewer = "auto_review"\n', "[auto_review]\nstrict = true\n"):
-            with open(self.home + "/config.toml", "w", encoding="utf-8") as f:
-                f.write(text)
+            self.configure(text)
             done = self.run_it("--", "touch", "made")
             self.assertEqual(done.returncode, 2)
             self.assertIn(b"auto_review.command", done.stderr)

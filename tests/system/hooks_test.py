@@ -4,50 +4,23 @@ Danger is only ever proposed on names that do not exist, inside a folder made fo
 """
 import json
 import os
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
-GRACE_S = 60  # bounds a step that hangs; no outcome depends on it
-DANGEROUS = ["rm", "-rf", "no-such-thing"]
+from run_case import DANGEROUS, RunCase
 
 
 def answer(event, **specific):
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, **specific}})
 
 
-class Hooks(unittest.TestCase):
-    def setUp(self):
-        self.base = tempfile.mkdtemp(prefix="gatehouse-test-", dir="/var/tmp")
-        self.ws, self.home = self.base + "/ws", self.base + "/home/.gatehouse"
-        os.makedirs(self.ws)
-        os.makedirs(self.home)
-        self.env = {"HOME": self.base + "/home", "PATH": "/usr/local/bin:/usr/bin:/bin", "SHELL": "/bin/bash"}
-
-    def tearDown(self):
-        shutil.rmtree(self.base, ignore_errors=True)
-
+class Hooks(RunCase):
     def hook(self, event, script, **more):
         """One hook: keeps what it hears in <base>/heard, then runs `script`."""
         path = self.base + "/hook.sh"
         with open(path, "w", encoding="utf-8") as f:
             f.write(f"cat > {self.base}/heard\n{script}\n")
         handler = {"type": "command", "command": f"sh {path}", **more}
-        self.write(json.dumps({"hooks": {event: [{"matcher": "Bash", "hooks": [handler]}]}}))
-
-    def write(self, text):
-        with open(self.home + "/hooks.json", "w", encoding="utf-8") as f:
-            f.write(text)
-
-    def run_it(self, *given):
-        return subprocess.run([GATEHOUSE, "run", "--cwd", self.ws, "--profile", "workspace-write", *given],
-                              env=self.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=GRACE_S, check=False)
-
-    def document(self, *given):
-        done = self.run_it("--json", *given)
-        return json.loads(done.stdout), done.returncode
+        self.write("hooks.json", json.dumps({"hooks": {event: [{"matcher": "Bash", "hooks": [handler]}]}}))
 
     def heard(self):
         with open(self.base + "/heard", encoding="utf-8") as f:
@@ -114,7 +87,7 @@ class Hooks(unittest.TestCase):
         for text in ("{", '{"hooks":{"Stop":[]}}', '{"hooks":{"PreToolUse":[{"matcher":"bash","hooks":'
                      '[{"type":"command","command":"true"}]}]}}'):
             with self.subTest(text=text):
-                self.write(text)
+                self.write("hooks.json", text)
                 done = self.run_it("--", "touch", "made")
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(b"hooks.json", done.stderr)

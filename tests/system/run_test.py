@@ -7,46 +7,19 @@ import json
 import os
 import pty
 import select
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
-GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
-GRACE_S = 30  # bounds a step that hangs; no outcome depends on it
-DANGEROUS = ["rm", "-rf", "no-such-thing"]
+from run_case import DANGEROUS, GATEHOUSE, GRACE_S, RunCase
 
 
-class Run(unittest.TestCase):
+class Run(RunCase):
     def setUp(self):
-        self.base = tempfile.mkdtemp(prefix="gatehouse-test-", dir="/var/tmp")
-        self.ws = os.path.join(self.base, "ws")
-        os.makedirs(self.ws)
-        os.makedirs(self.base + "/home")
-        self.rules = self.base + "/home/.gatehouse/rules/default.rules"
-        self.env = {"HOME": self.base + "/home", "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
-                    "TERM": "dumb", "SHELL": "/bin/bash", "SSH_AUTH_SOCK": "/nowhere", "GATEHOUSE_SECRET": "x"}
-
-    def tearDown(self):
-        shutil.rmtree(self.base, ignore_errors=True)
-
-    def argv(self, *given):
-        return [GATEHOUSE, "run", "--cwd", self.ws, "--profile", "workspace-write", *given]
-
-    def run_it(self, *given, **more):
-        return subprocess.run(self.argv(*given), env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=GRACE_S, check=False, **more)
-
-    def document(self, *given):
-        done = self.run_it("--json", *given)
-        return json.loads(done.stdout), done.returncode
-
-    def configure(self, text):
-        os.makedirs(self.base + "/home/.gatehouse", exist_ok=True)
-        with open(self.base + "/home/.gatehouse/config.toml", "w", encoding="utf-8") as f:
-            f.write(text)
+        super().setUp()
+        self.rules = self.home + "/rules/default.rules"
+        self.env |= {"SSH_AUTH_SOCK": "/nowhere", "GATEHOUSE_SECRET": "x"}
 
     def ask(self, keys, *given, before=b""):
         """At a terminal: sends `keys` one after the other, each when a fresh prompt stands. Returns (shown, status)."""
