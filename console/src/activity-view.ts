@@ -83,10 +83,11 @@ class CallRow {
   }
 
   update(item: CommandItem): void {
-    this.#status.replaceChildren(badge(statusWords[item.status] ?? item.status, statusKinds[item.status] ?? ''));
+    const failed = item.status === 'completed' && item.exitCode !== undefined && item.exitCode !== 0;
+    const word = failed ? `exit ${item.exitCode}` : (statusWords[item.status] ?? item.status);
+    this.#status.replaceChildren(badge(word, failed ? 'prompt' : (statusKinds[item.status] ?? '')));
     if (item.status === 'inProgress') return;
     const parts = [];
-    if (item.exitCode !== undefined) parts.push(`exit ${item.exitCode}`);
     if (item.durationMs !== undefined) parts.push(`${item.durationMs} ms`);
     this.#facts.textContent = parts.join(', ');
     if (this.#bytes === 0 && item.aggregatedOutput) this.output(item.aggregatedOutput);
@@ -180,7 +181,10 @@ export class ActivityView {
 
   #answered(event: RequestResolved): void {
     const yes = /^(accept|applyNetwork)/.test(event.decision);
-    const content = [badge(event.decision, yes ? 'allow' : 'forbidden'), el('span', { class: 'quiet' }, ` answered by ${event.reviewer}`)];
+    const content: Node[] = [badge(event.decision, yes ? 'allow' : 'forbidden')];
+    const call = this.#calls.get(callKey(event.threadId, event.itemId));
+    if (call) content.push(code(call.row.text));
+    content.push(el('span', { class: 'quiet' }, ` answered by ${event.reviewer}`));
     if (event.reason) content.push(el('span', {}, ': ', foreign(event.reason)));
     this.#add({
       element: line(event.threadId, ...content),
