@@ -90,6 +90,7 @@ void shell_attempt::start() {
   launch.policy_cwd = terms.policy_cwd;
   launch.command_cwd = terms.cwd;
   launch.profile = terms.profile;
+  launch.hidden_paths = terms_.hidden_paths;
   launch.workspace_roots = terms.workspace_roots;
   launch.tmpdir = terms_.context.tmpdir;
   launch.protected_names = terms_.protected_names;

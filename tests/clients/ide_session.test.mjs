@@ -198,6 +198,16 @@ test('§16a a permission that is granted for the session stands in thread/read a
   assert.equal((await agent.callTool(shell(thread, dangerous))).status, 'declined');
 });
 
+test('§D13 a command cannot read the tokens of the daemon, so nobody can answer through it', limit, async () => {
+  const thread = await newThread();
+  for (const authority of ['agent', 'reviewer']) {
+    const file = join(daemon.env.XDG_STATE_HOME, 'gatehouse/tokens', `${authority}.token`);
+    const result = await agent.callTool(shell(thread, `cat ${file}; cd ${file}/.. 2>/dev/null; cat ../tokens/*; cat /proc/*/root${file}`));
+    assert.ok(!result.output.includes(daemon.token(authority)), authority);
+    assert.notEqual(result.exitCode, 0);
+  }
+});
+
 test('§133a policy/explain says what would be decided, and nothing runs', limit, async () => {
   const thread = await newThread();
   const told = await agent.explain({ threadId: thread.id, arguments: { argv: dangerous } });
