@@ -36,6 +36,7 @@ sandbox::launch_request launch_for(const shell_terms& terms, const std::string& 
   launch.helper = terms.helper;
   launch.policy_cwd = policy_cwd;
   launch.profile = std::move(profile);
+  launch.hidden_paths = terms.hidden_paths;
   launch.workspace_roots = workspace_roots;
   launch.tmpdir = terms.context.tmpdir;
   launch.protected_names = terms.protected_names;
