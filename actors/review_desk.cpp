@@ -40,6 +40,7 @@ review_desk::behavior_type review_desk::make_behavior() {
 
 hook_tool review_desk::tool_of(const review_request& question) const {
   if (question.network) return hook_tool::network_access;
+  if (question.what.patch) return hook_tool::apply_patch;
   return terms_.tool_of ? terms_.tool_of(question) : hook_tool::shell_command;
 }
 
@@ -78,11 +79,6 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   carry_out(open, open->way.begin());
   if (open->way.finished()) open_.erase(question->review_id);
   return answer;
-}
-
-hook_tool review_desk::tool_of(const review_request& asked) const {
-  if (asked.what.patch) return hook_tool::apply_patch;
-  return terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
 }
 
 void review_desk::feed(const std::string& id, route::event event) {

@@ -88,7 +88,6 @@ private:
   };
   using question_ptr = std::shared_ptr<open_question>;
 
-  [[nodiscard]] hook_tool tool_of(const review_request& asked) const;
   caf::result<review_answer_ptr> take(const review_request_ptr& question);
   [[nodiscard]] hook_tool tool_of(const review_request& question) const;
   void feed(const std::string& id, route::event event);

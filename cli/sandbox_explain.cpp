@@ -134,8 +134,8 @@ void add_filter(std::string& out, network_mode network, bool guards, bool on_hos
 } // namespace
 
 result<std::string> explain_sandbox(const permission_profile& profile,
-                                    const policy::access_context& context,
-                                    sandbox_backend backend, bool managed_network) {
+                                    const policy::access_context& context, sandbox_backend backend,
+                                    bool managed_network) {
   std::string out = "profile: " + encode_profile(profile) + "\n";
   const auto network = sandbox::choose_network(profile, managed_network);
   out += "network: " + std::string{to_string(network)} + "\n";

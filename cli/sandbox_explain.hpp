@@ -13,6 +13,7 @@ namespace gatehouse::cli {
 /// read and written, what is hidden and protected, the network, the mounts in their order, the
 /// system calls. Errors: what cannot be enforced here.
 result<std::string> explain_sandbox(const permission_profile& profile,
-                                    const policy::access_context& context, sandbox_backend backend, bool managed_network);
+                                    const policy::access_context& context, sandbox_backend backend,
+                                    bool managed_network);
 
 } // namespace gatehouse::cli
