@@ -56,15 +56,10 @@ std::optional<access_answer> find_denial(const file_system_policy& policy,
 }
 
 /// The name or path that takes write away from `path`, or empty.
-std::string find_protection(const file_system_policy& policy,
-                            const std::vector<resolved_entry>& entries,
+std::string find_protection(const std::vector<resolved_entry>& entries,
                             const access_context& context, std::string_view path) {
   for (const auto& entry : entries) {
     if (entry.access != access::write || !is_below(path, entry.path)) continue;
-    if (protects_nested_names(policy.entries[entry.index], entry.path))
-      if (const auto place = find_protected_name(context.protected_names, entry.path, path);
-          place && !opened_by_entry(entries, place->path, path))
-        return "protected name " + quoted(place->name);
     for (const auto& name : context.protected_names) {
       const auto place = absolute_below(entry.path, name);
       if (is_at_or_below(path, place) && !opened_by_entry(entries, place, path))
@@ -232,8 +227,7 @@ access_answer evaluate_access(const permission_profile& profile, const access_co
   access_answer answer{winner->access, describe_entry(profile.file_system.entries[winner->index]),
                        false, winner->index};
   if (answer.granted == access::write)
-    if (auto protection = find_protection(profile.file_system, entries, context, path);
-        !protection.empty())
+    if (auto protection = find_protection(entries, context, path); !protection.empty())
       answer = {access::read, std::move(protection), true, {}};
   return answer;
 }
