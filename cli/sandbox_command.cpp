@@ -124,6 +124,8 @@ int sandbox_command(arguments given) {
   }
   const auto context = access_context_of(start->loaded.settings, start->where, start->cwd,
                                          std::move(chosen->project_roots));
+  if (read->has("--explain") && start->loaded.settings.backend.value == sandbox_backend::seatbelt)
+    return explain(*profile, context, sandbox_backend::seatbelt);
   const auto backend = chosen_backend(start->loaded.settings);
   if (!backend) {
     complain(backend.error());

@@ -4,6 +4,7 @@
 #include "sandbox/choose_backend.hpp"
 #include "sandbox/landlock_backend.hpp"
 #include "sandbox/plan.hpp"
+#include "sandbox/seatbelt/seatbelt.hpp"
 #include "sandbox/seccomp_filter.hpp"
 
 #include <algorithm>
@@ -131,6 +132,21 @@ void add_filter(std::string& out, network_mode network, bool guards, bool on_hos
   out += "other architectures' system calls end the process\n";
 }
 
+/// The policy as macOS would get it, for paths as this host has them.
+result<std::string> seatbelt_in_words(const permission_profile& profile,
+                                      const policy::access_context& context, network_mode network) {
+  const auto policy = sandbox::make_seatbelt_policy(
+      profile, context, sandbox::gather_host_facts(profile, context), {network, {}});
+  if (!policy) return policy.error();
+  std::string out = "for macOS, where this program has never been run:\n";
+  lines parameters;
+  for (const auto& [name, path] : policy->parameters)
+    parameters.push_back(name + " = " + path);
+  add(out, "parameters", parameters);
+  add(out, "warnings", policy->warnings);
+  return out + "policy:\n" + policy->text;
+}
+
 } // namespace
 
 result<std::string> explain_sandbox(const permission_profile& profile,
@@ -140,6 +156,10 @@ result<std::string> explain_sandbox(const permission_profile& profile,
   const auto network = sandbox::choose_network(profile, managed_network);
   out += "network: " + std::string{to_string(network)} + "\n";
   if (profile.kind != profile_kind::managed) return out + "boundary: none of ours\n";
+  if (backend == sandbox_backend::seatbelt) {
+    const auto words = seatbelt_in_words(profile, context, network);
+    return words ? result<std::string>{out + *words} : words;
+  }
   const auto usable = sandbox::choose_backend(backend, sandbox::look_at_platform(),
                                               sandbox::needs_of(profile, context, network));
   if (!usable) return usable.error();

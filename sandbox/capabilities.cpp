@@ -59,11 +59,6 @@ constexpr std::array<capability_row, capability_count> table{{
      "protected names, also missing ones",
      {yes("read-only mounts and guarded creation"), yes("supervised calls"), yes("regexes"),
       yes("folders made first, deny entries"), yes("folders made first, deny entries")}},
-    {capability::nested_names,
-     "protected names at any depth",
-     {yes("read-only mounts and guarded creation"), yes("supervised calls"), yes("regexes"),
-      no("entries hold for what exists, not for what comes"),
-      no("entries hold for what exists, not for what comes")}},
     {capability::device_grants,
      "devices by path",
      {yes("device mounts"), no("the host's /dev is in view"), no("no rule for devices is written"),
@@ -178,8 +173,6 @@ private:
     for (const auto& protected_name : context_.protected_names) {
       const auto place = policy::absolute_below(root.path, protected_name);
       needs_.add(capability::protected_names, "protected name `" + protected_name + "`");
-      if (policy::protects_nested_names(policy_.entries[root.index], root.path))
-        needs_.add(capability::nested_names, "protected name `" + protected_name + "`");
       add_reopened_writes(place);
     }
     for (const auto& place : context_.protected_paths)

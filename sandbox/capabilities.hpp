@@ -25,15 +25,14 @@ enum class capability : std::uint8_t {
   reopened_reads,     ///< a grant below a denied folder
   read_only_parts,    ///< a read-only part of a writable folder
   reopened_writes,    ///< a writable part of such a part
-  protected_names,    ///< names in writable folders that must not come to be either
-  nested_names,       ///< … at any depth below them
+  protected_names,    ///< names below writable folders that must not come to be either
   device_grants,      ///< device nodes by path
   network_off,        ///< no network, and no socket of the host
   network_proxy_only, ///< only the ports of the managed proxy
   network_on,
   unix_socket_grants, ///< sockets of the host by path; no profile can say it yet
 };
-inline constexpr std::size_t capability_count = 15;
+inline constexpr std::size_t capability_count = 14;
 
 /// The columns, in this order.
 inline constexpr std::array backends{sandbox_backend::linux_bubblewrap, sandbox_backend::landlock,

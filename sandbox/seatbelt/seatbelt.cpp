@@ -6,10 +6,8 @@
 #include "sandbox/seatbelt/base_policy.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -102,26 +100,15 @@ private:
   }
   void line(const std::string& text) { out_.text += text + "\n"; }
 
-  /// One step of the way from the root down: a grant, or a place that is held read-only.
-  struct step {
-    access granted = access::read;
-    bool held = false;
-    bool nested_root = false; ///< protected names count at any depth below
-    std::size_t round = 0;
-  };
-  using steps = std::multimap<std::string, step, by_depth>;
-
   void write_places() {
-    std::map<std::string, step, by_depth> granted;
+    std::map<std::string, access, by_depth> granted;
     std::set<std::string, by_depth> held;
     for (const auto& entry : entries_) {
-      auto& at = granted.try_emplace(entry.path, step{entry.access}).first->second;
-      at.granted = std::max(at.granted, entry.access);
-      if (entry.access != access::write) continue;
-      at.nested_root |= policy::protects_nested_names(files_.entries[entry.index], entry.path) &&
-                        !context_.protected_names.empty();
-      for (const auto& name : context_.protected_names)
-        hold(held, policy::absolute_below(entry.path, name));
+      const auto [at, added] = granted.try_emplace(entry.path, entry.access);
+      if (!added) at->second = std::max(at->second, entry.access);
+      if (entry.access == access::write)
+        for (const auto& name : context_.protected_names)
+          hold(held, policy::absolute_below(entry.path, name));
     }
     for (const auto& place : context_.protected_paths)
       hold(held, place);
@@ -129,40 +116,21 @@ private:
     line("\n; the way to what can be read");
     write_way(granted);
     line("\n; what the profile grants, from the root down");
-    steps way{granted.begin(), granted.end()};
-    for (const auto& place : held)
-      way.emplace(place, step{access::read, true, false, 0});
-    write_rounds(way);
-  }
-
-  /// A rule about names at any depth below a root refuses more than it should: what an entry opens
-  /// below such a name is written after it, in the next round.
-  void write_rounds(steps& way) {
-    std::size_t last = 0;
-    for (auto at = way.begin(); at != way.end(); ++at) {
-      for (auto above = way.begin(); above != at; ++above) {
-        if (!policy::is_below(at->first, above->first)) continue;
-        const bool opens =
-            above->second.nested_root &&
-            policy::find_protected_name(context_.protected_names, above->first, at->first);
-        at->second.round = std::max(at->second.round, above->second.round + (opens ? 1 : 0));
+    auto next = held.begin();
+    const auto write_held = [&](std::size_t depth) {
+      for (; next != held.end() && policy::component_count(*next) <= depth; ++next) {
+        line("(deny file-write* " + regex(seatbelt_path_regex(*next)) + ")");
+        stays_.insert(*next);
       }
-      last = std::max(last, at->second.round);
+    };
+    for (auto at = granted.begin(); at != granted.end(); ++at) {
+      const auto depth = policy::component_count(at->first);
+      if (depth > 0) write_held(depth - 1);
+      write_place(at->first, at->second);
+      if (std::next(at) == granted.end() || policy::component_count(std::next(at)->first) > depth)
+        write_held(depth);
     }
-    for (std::size_t round = 0; round <= last; ++round) {
-      for (const auto& [path, what] : way)
-        if (what.round == round) write_step(path, what);
-      for (const auto& [path, what] : way)
-        if (what.round == round && what.nested_root && what.granted == access::write)
-          line("(deny file-write* " + regex(seatbelt_names_regex(path, context_.protected_names)) +
-               ")");
-    }
-  }
-
-  void write_step(const std::string& path, const step& what) {
-    if (!what.held) return write_place(path, what.granted);
-    line("(deny file-write* " + regex(seatbelt_path_regex(path)) + ")");
-    stays_.insert(path);
+    write_held(static_cast<std::size_t>(-1));
   }
 
   /// A place is protected unless an entry opens it as a whole.
@@ -186,10 +154,10 @@ private:
   }
 
   /// Programs look at the folders above what they open.
-  void write_way(const std::map<std::string, step, by_depth>& granted) {
+  void write_way(const std::map<std::string, access, by_depth>& granted) {
     std::set<std::string, by_depth> way;
     for (const auto& [path, what] : granted)
-      if (what.granted != access::deny)
+      if (what != access::deny)
         for (std::string folder{policy::parent_of(path)};; folder = policy::parent_of(folder)) {
           way.insert(folder);
           if (folder == "/") break;
@@ -255,36 +223,6 @@ private:
   seatbelt_policy out_;
 };
 
-/// What stands behind every path regex: the place itself, or what lies below it.
-constexpr std::string_view tail = "(/[^/]*)*$";
-
-/// policy::holds_installed_packages; each begins with a letter of its own.
-constexpr std::array<std::string_view, 2> installed_packages{"__pycache__", "node_modules"};
-
-/// A name that is none of `words`, as an expression without a look ahead: letter by letter it
-/// differs somewhere, ends too early or goes on. `at`: letters that are already the same.
-std::string name_other_than(std::span<const std::string_view> words, std::size_t at = 0) {
-  std::string next, deeper;
-  bool ends = false;
-  for (const auto& word : words) {
-    if (word.size() == at) {
-      ends = true;
-      continue;
-    }
-    next += word[at];
-    deeper += std::string{"|"} + word[at] + name_other_than(std::span{&word, 1}, at + 1);
-  }
-  std::string out = "([^/" + next + "][^/]*" + deeper;
-  // Nothing more: another name, unless it is one of the words, or no name at all.
-  return out + (ends || at == 0 ? ")" : ")?");
-}
-
-/// The beginning of a path regex for something below `root`.
-std::string regex_head(std::string_view root) {
-  const auto whole = seatbelt_path_regex(root);
-  return whole.substr(0, whole.size() - tail.size());
-}
-
 } // namespace
 
 std::string seatbelt_path_regex(std::string_view path) {
@@ -292,17 +230,6 @@ std::string seatbelt_path_regex(std::string_view path) {
   if (path == "/") return "^/";
   const auto glob = policy::path_glob::compile(policy::escape_glob(path));
   return glob ? glob->as_regex() : "^/";
-}
-
-std::string seatbelt_names_regex(std::string_view root, std::span<const std::string> names) {
-  std::string out = regex_head(root) + "(/" + name_other_than(installed_packages) + ")*/(";
-  for (const auto& name : names) {
-    if (&name != &names.front()) out += '|';
-    // "^(/NAME)(/[^/]*)*$" without its frame.
-    const auto one = seatbelt_path_regex("/" + name);
-    out += one.substr(3, one.size() - 3 - tail.size() - 1);
-  }
-  return out + ")" + std::string{tail};
 }
 
 std::string seatbelt_string(std::string_view text) {

@@ -7,9 +7,7 @@
 #include "sandbox/host_paths.hpp"
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,9 +49,6 @@ std::vector<std::string> seatbelt_argv(const seatbelt_policy& policy,
 /// An extended regular expression for one path and what lies below it, without regard to ASCII
 /// case, as macOS volumes have it.
 std::string seatbelt_path_regex(std::string_view path);
-/// The same for any of `names` anywhere below `root`, but not inside folders of installed packages
-/// (policy::find_protected_name). @pre root is not `/`
-std::string seatbelt_names_regex(std::string_view root, std::span<const std::string> names);
 
 /// `text` as a string literal of the language.
 std::string seatbelt_string(std::string_view text);

@@ -1,6 +1,5 @@
 #include "sandbox/seatbelt/seatbelt.hpp"
 
-#include "policy/access.hpp"
 #include "policy/glob.hpp"
 #include "tests/sandbox/pretended_host.hpp"
 #include "tests/sandbox/seatbelt_model.hpp"
@@ -46,8 +45,6 @@ TEST_SUITE("sandbox.seatbelt") {
                          path("/w/secret", access::deny)}};
     host.context.protected_names = {".git"};
     const auto policy = made(host);
-    const std::vector<std::string> names{".git"};
-    const auto nested = seatbelt_string(seatbelt_names_regex("/w", names));
     CHECK(own_part(policy) == R"(
 ; the way to what can be read
 (allow file-read-metadata (literal (param "PATH_0")))
@@ -60,8 +57,6 @@ TEST_SUITE("sandbox.seatbelt") {
 (allow file-read* (subpath (param "PATH_2")))
 (deny file-write* (subpath (param "PATH_2")))
 (deny file-read* file-write* (regex "^(/[wW]/[sS][eE][cC][rR][eE][tT])(/[^/]*)*$"))
-(deny file-write* (regex )" + nested +
-                                  R"())
 (deny file-write* (regex "^(/[wW]/\\.[gG][iI][tT])(/[^/]*)*$"))
 
 ; folders that may not be moved or removed
@@ -108,7 +103,7 @@ TEST_SUITE("sandbox.seatbelt") {
                                     {"/w/.gitignore", true, true},
                                     {"/w/.github/a", true, true},
                                     {"/w/.github/hooks/h", true, false},
-                                    {"/w/a/.git/config", true, false}}) {
+                                    {"/w/a/.git/config", true, true}}) {
       CAPTURE(p);
       CHECK(mac.may_read(p) == read);
       CHECK(mac.may_write(p) == write);
@@ -179,29 +174,6 @@ TEST_SUITE("sandbox.seatbelt") {
       CHECK_FALSE(policy_of(pretended_host{{root_read, r.entry}}));
     }
     CHECK(policy_of(pretended_host{{root_read, path("/w/caf\xc3\xa9", access::write)}}));
-  }
-
-  TEST_CASE("§63 §73 the regex of protected names matches where the policy finds one") {
-    const std::vector<std::string> names{".git", ".github/hooks", ".env+x"};
-    const auto expression = seatbelt_names_regex("/w", names);
-    const std::vector<std::string> parts{
-        "a",    ".git",        ".github",      "hooks",         ".env+x", ".envvx",
-        "node", "node_m",      "node_modules", "node_modules2", "n",      "nodes",
-        "_",    "__pycache__", "__pycache",    ".gitx",         "x.git"};
-    std::mt19937 random{20240305};
-    std::size_t hits = 0;
-    for (int i = 0; i < 6000; ++i) {
-      std::string text = random() % 10 ? "/w" : "/v";
-      for (auto depth = random() % 6; depth > 0; --depth)
-        text += "/" + parts[random() % parts.size()];
-      CAPTURE(text);
-      const bool found = policy::find_protected_name(names, "/w", text).has_value();
-      CHECK(fits(expression, text) == found);
-      hits += found ? 1 : 0;
-    }
-    CHECK(hits > 1000);
-    CHECK(fits(expression, "/w/a/.GIT/config"));
-    CHECK(policy::holds_installed_packages("node_modules"));
   }
 
   TEST_CASE("§72 the regex of a deny glob matches what the glob matches, in any case") {

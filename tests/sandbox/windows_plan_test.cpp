@@ -49,8 +49,6 @@ struct windows_host {
 };
 
 const profile_entry root_read = special(special_kind::root, access::read);
-/// Names are protected directly below it only.
-const profile_entry temporary_write = special(special_kind::tmpdir, access::write);
 const profile_entry workspace_write = special(special_kind::project_roots, access::write);
 
 windows_identity capability_of(std::string root) {
@@ -83,8 +81,7 @@ TEST_SUITE("sandbox.windows_plan") {
   }
 
   TEST_CASE("§88 what refuses is put in place first, by the name given and by what it really is") {
-    windows_host host{{root_read, temporary_write, path(R"(C:\w\docs)", access::read)}};
-    host.context.tmpdir = R"(C:\w)";
+    windows_host host{{root_read, workspace_write, path(R"(C:\w\docs)", access::read)}};
     host.context.protected_names = {".Git"};
     host.add(R"(C:\w\docs)", R"(C:\w\real)");
     const auto plan = host.plan();
@@ -102,8 +99,7 @@ TEST_SUITE("sandbox.windows_plan") {
   }
 
   TEST_CASE("§88 whatever step fails, what was done is taken back in the opposite order") {
-    windows_host host{{root_read, temporary_write, path(R"(C:\w\docs)", access::read)}};
-    host.context.tmpdir = R"(C:\w)";
+    windows_host host{{root_read, workspace_write, path(R"(C:\w\docs)", access::read)}};
     host.context.protected_names = {".git"};
     const auto plan = host.plan();
     for (std::size_t applied = 0; applied <= plan.entries.size() + 1; ++applied) {
@@ -167,11 +163,6 @@ TEST_SUITE("sandbox.windows_plan") {
     says(windows_host{{root_read, path(R"(C:\w\s)", access::deny)}}, "denied paths");
     says(windows_host{{root_read, glob("**/*.env")}}.elevated(), "denied globs");
     says(windows_host{{workspace_write}}, "reading limited to folders");
-
-    windows_host working{{root_read, workspace_write}};
-    working.context.protected_names = {".git"};
-    says(working, "protected names at any depth");
-    says(working.elevated(network_mode::full), "protected names at any depth");
 
     windows_host unprepared{{root_read}};
     unprepared.elevated().facts.accounts_ready = false;
