@@ -100,9 +100,9 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
       session.network->rules.push_back(std::move(rule));
   terms.keep_host = [home = start.where.gatehouse_home](const host_key& key, bool allow) {
     const auto line = config::network_rule_line(key, allow);
-    const auto appended =
+    const auto saved =
         line ? config::append_rule(home, *line) : result<config::amendment_outcome>{line.error()};
-    if (!appended) complain(appended.error());
+    if (!saved) complain(saved.error());
   };
   terms.session = std::move(session);
   return terms;
