@@ -1,6 +1,7 @@
 // The program `gatehouse-host`: what needs actors. People start it through `gatehouse`.
 #include "cli/apply_patch_command.hpp"
 #include "cli/batch_command.hpp"
+#include "cli/exec_server_command.hpp"
 #include "cli/mcp_command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
   if (name == "apply-patch") return apply_patch_command(given.subspan(1));
   if (name == "batch") return batch_command(given.subspan(1));
   if (name == "mcp") return mcp_command(given.subspan(1));
+  if (name == "exec-server") return exec_server_command(given.subspan(1));
   if (name == "serve") return serve_command(given.subspan(1));
   return wrong_usage(name.empty() ? std::string{"a command is missing"}
                                   : "`" + std::string{name} + "` is not part of this version",
