@@ -169,10 +169,13 @@ int serve_command(arguments given) {
   bool stdio = false;
   bool linked = false;
   for (const auto& at : *addresses) {
-    auto opened =
-        open_listener(host.loop(), endpoint, at, *admission, console ? &*console : nullptr,
-                      as == "agent" ? actors::authority::agent : actors::authority::reviewer,
-                      [&stop] { stop = true; });
+    auto opened = open_listener(
+        host.loop(),
+        [&endpoint](actors::authority who, std::shared_ptr<actors::client_port> port) {
+          return endpoint.connected(who, std::move(port));
+        },
+        at, *admission, as == "agent" ? actors::authority::agent : actors::authority::reviewer,
+        [&stop] { stop = true; }, console ? &*console : nullptr);
     if (!opened) {
       complain(opened.error());
       return exit_failed;

@@ -47,7 +47,8 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->command == request.command);
   }
 
-  TEST_CASE("§D13 what is hidden is denied whatever the profile grants, and only a confined command has a profile for it") {
+  TEST_CASE("§D13 what is hidden is denied whatever the profile grants, and only a confined "
+            "command has a profile for it") {
     launch_request request;
     request.hidden_paths = {"/state/tokens"};
     const auto profile_of = [&](permission_profile profile) {
