@@ -123,7 +123,7 @@ int exec_server_command(arguments given) {
       [&host](actors::authority, std::shared_ptr<actors::client_port> port) {
         return host.connected(std::move(port));
       },
-      *at, admission, nullptr, actors::authority::agent, [&stopped] { stopped = true; });
+      *at, admission, actors::authority::agent, [&stopped] { stopped = true; });
   if (!opened) {
     complain(opened.error());
     return exit_failed;

@@ -174,9 +174,8 @@ int serve_command(arguments given) {
         [&endpoint](actors::authority who, std::shared_ptr<actors::client_port> port) {
           return endpoint.connected(who, std::move(port));
         },
-        at, *admission, console ? &*console : nullptr,
-        as == "agent" ? actors::authority::agent : actors::authority::reviewer,
-        [&stop] { stop = true; });
+        at, *admission, as == "agent" ? actors::authority::agent : actors::authority::reviewer,
+        [&stop] { stop = true; }, console ? &*console : nullptr);
     if (!opened) {
       complain(opened.error());
       return exit_failed;

@@ -133,8 +133,8 @@ result<listen_address> read_listen_address(std::string_view text, const std::str
 
 result<std::unique_ptr<listener>>
 open_listener(reactor::event_loop& loop, client_taker take, const listen_address& at,
-              const actors::admission_terms& admission, actors::console_door* console,
-              actors::authority who, std::function<void()> on_stdin_end) {
+              const actors::admission_terms& admission, actors::authority who,
+              std::function<void()> on_stdin_end, actors::console_door* console) {
   if (at.what == listen_address::kind::stdio)
     return std::unique_ptr<listener>{
         std::make_unique<stdio_listener>(loop, take, who, std::move(on_stdin_end))};

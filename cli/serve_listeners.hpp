@@ -35,13 +35,12 @@ using client_taker = std::function<std::unique_ptr<actors::client_link>(
     actors::authority who, std::shared_ptr<actors::client_port> port)>;
 
 /// @param take outlives the listener
-/// @param console the door of the console's page on TCP addresses; null: there is none; outlives
-///        the listener
 /// @param who the authority of a stdio client
 /// @param on_stdin_end the stdio client is gone
+/// @param console the door of the console's page; null: there is none; outlives the listener
 result<std::unique_ptr<listener>>
 open_listener(reactor::event_loop& loop, client_taker take, const listen_address& at,
-              const actors::admission_terms& admission, actors::console_door* console,
-              actors::authority who, std::function<void()> on_stdin_end);
+              const actors::admission_terms& admission, actors::authority who,
+              std::function<void()> on_stdin_end, actors::console_door* console = nullptr);
 
 } // namespace gatehouse::cli

