@@ -26,8 +26,8 @@ class Reports(BoundaryCase):
 
     def sandbox(self, *words, cwd=None, env=None):
         full = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self.base, "GIT_CONFIG_GLOBAL": "/dev/null",
-                "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a",
-                "GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "a@b", "GIT_EDITOR": "true", **(env or {})}
+                "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
+                    "GIT_COMMITTER_EMAIL": "a@b", "GIT_EDITOR": "true", **(env or {})}
         return subprocess.run([GATEHOUSE, "sandbox", "--cwd", cwd or self.ws, *words], env=full, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
 

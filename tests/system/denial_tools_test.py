@@ -35,7 +35,6 @@ ROWS = [
     ("rmdir", "rmdir {out}/folder", "{out}/folder", "file_write"),
     ("chmod", "chmod 700 {out}/old", "{out}/old", "file_write"),
     ("tar", "tar cf {out}/t.tar f", "{out}/t.tar", "file_write"),
-    ("tar", "tar cf t.tar f && tar xf t.tar -C {out}", "{out}/f", "file_write"),
     ("gcc", "gcc -c -x c /dev/null -o {out}/new.o", "{out}/new.o", "file_write"),
     ("make", "printf 'all:\\n\\techo x > {out}/new\\n' > Makefile; make -s", "{out}/new", "file_write"),
     ("git", "git init -q {out}/new", "{out}/new", "file_write"),
@@ -64,9 +63,8 @@ class DenialsOfTools(BoundaryCase):
         for path in (self.out + "/old", self.ws + "/f", self.out + "/secret"):
             with open(path, "w", encoding="ascii") as file:
                 file.write("aaaa\n")
-        env = {"PATH": TOOLS_PATH, "HOME": self.base, "LANG": "C.UTF-8", "GIT_CONFIG_COUNT": "2",
-               "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a", "GIT_CONFIG_KEY_1": "user.email",
-               "GIT_CONFIG_VALUE_1": "a@b", "GATEHOUSE_HOME": self.base + "/gatehouse"}
+        env = {"PATH": TOOLS_PATH, "HOME": self.base, "LANG": "C.UTF-8", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
+                    "GIT_COMMITTER_EMAIL": "a@b", "GATEHOUSE_HOME": self.base + "/gatehouse"}
         subprocess.run(["git", "init", "-q", self.ws + "/repo"], env=env, check=True)
         profile = json.dumps({"type": "managed", "network": "restricted", "file_system": {
             "type": "restricted", "entries": [

@@ -18,9 +18,8 @@ class RealWork(BoundaryCase):
     def setUp(self):
         super().setUp()
         self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self.base, "LANG": "C.UTF-8",
-                    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_COUNT": "3", "GIT_CONFIG_KEY_0": "user.name",
-                    "GIT_CONFIG_VALUE_0": "a", "GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "a@b",
-                    "GIT_CONFIG_KEY_2": "init.defaultBranch", "GIT_CONFIG_VALUE_2": "main"}
+                    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
+                    "GIT_COMMITTER_EMAIL": "a@b"}
 
     def host(self, *words, cwd=None):
         subprocess.run(words, env=self.env, cwd=cwd or self.ws, check=True, stdout=subprocess.DEVNULL,
@@ -42,7 +41,7 @@ class RealWork(BoundaryCase):
 
     @needs("git")
     def test_git_with_the_preset_commits_branches_stashes_merges_and_makes_worktrees(self):
-        self.host("git", "init", "-q", ".")
+        self.host("git", "init", "-q", "-b", "main", ".")
         self.host("git", "commit", "-q", "--allow-empty", "-m", "first")
         self.write("f", "one\n")
         denied = self.inside("git status --porcelain && git add f")
@@ -59,7 +58,7 @@ class RealWork(BoundaryCase):
     @needs("git")
     def test_br_115_a_linked_worktree_commits_with_the_preset_and_is_refused_without(self):
         main = self.out + "/main"
-        self.host("git", "init", "-q", main)
+        self.host("git", "init", "-q", "-b", "main", main)
         self.host("git", "commit", "-q", "--allow-empty", "-m", "a", cwd=main)
         tree = self.base + "/tree"
         self.host("git", "worktree", "add", "-q", tree, cwd=main)
@@ -95,7 +94,7 @@ class RealWork(BoundaryCase):
         with open(home + "/config.toml", "w", encoding="ascii") as file:
             file.write('[permissions.dev]\nextends = "workspace-write"\npresets = ["git"]\n')
         self.env["GATEHOUSE_HOME"] = home
-        self.host("git", "init", "-q", ".")
+        self.host("git", "init", "-q", "-b", "main", ".")
         self.write("f", "one\n")
         done = subprocess.run([GATEHOUSE, "sandbox", "--profile", "dev", "--cwd", self.ws, "--", "sh", "-ec",
                                "git add f && git commit -qm a; ! touch .git/hooks/x; ! git config a.b c"],
