@@ -124,14 +124,14 @@ int sandbox_command(arguments given) {
   }
   const auto context = access_context_of(start->loaded.settings, start->where, start->cwd,
                                          std::move(chosen->project_roots));
+  const bool managed_network = chosen->network && profile->network == network_policy::enabled;
   if (read->has("--explain") && start->loaded.settings.backend.value == sandbox_backend::seatbelt)
-    return explain(*profile, context, sandbox_backend::seatbelt);
+    return explain(*profile, context, sandbox_backend::seatbelt, managed_network);
   const auto backend = chosen_backend(start->loaded.settings);
   if (!backend) {
     complain(backend.error());
     return exit_wrong_usage;
   }
-  const bool managed_network = chosen->network && profile->network == network_policy::enabled;
   if (read->has("--explain")) return explain(*profile, context, *backend, managed_network);
   if (managed_network)
     warn({"the profile's network is managed, and no proxy runs here: nothing can be reached; use "
