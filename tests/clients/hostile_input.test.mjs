@@ -202,10 +202,10 @@ test('a frame above the limit ends its connection (1009), a binary one, too (100
   const binary = await RawClient.connect(daemon, 'agent');
   binary.socket.send(Buffer.from([1, 2, 3]));
   assert.equal((await binary.ended).code, 1003);
-  const almost = await RawClient.connect(daemon, 'agent');
-  const told = await almost.request('tool/call', { threadId: thread.id, callId: 'large', tool: 'shell_command', arguments: { argv: ['true', 'x'.repeat(15 << 20)] } });
+  const long = await RawClient.connect(daemon, 'agent');
+  const told = await long.request('tool/call', { threadId: thread.id, callId: 'long', tool: 'shell_command', arguments: { argv: ['true', 'x'.repeat(1 << 20)] } });
   assert.ok(told.error || told.result.status !== 'completed'); // the kernel takes no such argument
-  almost.close();
+  long.close();
   await untouched();
 });
 
