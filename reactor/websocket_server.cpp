@@ -187,7 +187,12 @@ private:
     }
     const auto request = facts();
     auto verdict = server_->judge_request(request);
-    if (verdict.status == 101 && request.upgrade) return upgrade(request, verdict);
+    if (verdict.status == 101 && request.upgrade) {
+      // Frames before our answer would be lost, and the client would wait for what never comes.
+      if (buffer_.size() > 0)
+        return answer({400, {}, "frames come after the answer to the handshake\n"}, false);
+      return upgrade(request, verdict);
+    }
     if (verdict.status == 101)
       verdict = {426, {{"upgrade", "websocket"}}, "a WebSocket is needed\n"};
     answer(verdict, parser_->get().keep_alive());

@@ -202,20 +202,25 @@ test('a frame above the limit ends its connection (1009), a binary one, too (100
   const binary = await RawClient.connect(daemon, 'agent');
   binary.socket.send(Buffer.from([1, 2, 3]));
   assert.equal((await binary.ended).code, 1003);
-  const almost = await RawClient.connect(daemon, 'agent');
-  const told = await almost.request('tool/call', { threadId: thread.id, callId: 'large', tool: 'shell_command', arguments: { argv: ['true', 'x'.repeat(15 << 20)] } });
+  const long = await RawClient.connect(daemon, 'agent');
+  const told = await long.request('tool/call', { threadId: thread.id, callId: 'long', tool: 'shell_command', arguments: { argv: ['true', 'x'.repeat(1 << 20)] } });
   assert.ok(told.error || told.result.status !== 'completed'); // the kernel takes no such argument
-  almost.close();
+  long.close();
   await untouched();
 });
 
-/** The first bytes that come back after `parts` were written to the port. */
+/** What comes back from the port until it hangs up. A part is sent when something came for the one before. */
 function bytes(parts) {
   const { hostname, port } = new URL(daemon.url);
   return new Promise((done) => {
     let got = '';
-    const socket = net.connect(Number(port), hostname, () => parts.forEach((part) => socket.write(part)));
-    socket.on('data', (data) => (got += data.toString('latin1')));
+    const left = [...parts];
+    const next = () => left.length > 0 && socket.write(left.shift());
+    const socket = net.connect(Number(port), hostname, next);
+    socket.on('data', (data) => {
+      got += data.toString('latin1');
+      next();
+    });
     socket.on('error', () => {});
     socket.on('close', () => done(got));
   });
@@ -246,6 +251,8 @@ test('bytes that are no HTTP, and frames that break the rules, end their connect
     'a length with its highest bit set': [0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0],
     'a length of 2^62': [0x81, 0xff, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
   };
+  // A frame that does not wait for the handshake.
+  assert.match(await bytes([Buffer.concat([Buffer.from(upgrade), Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x78])])]), /^HTTP\/1\.1 400/);
   for (const [what, frame] of Object.entries(frames))
     assert.match(await bytes([upgrade, Buffer.from(frame)]), /^HTTP\/1\.1 101/, what); // and then the end
   await untouched();

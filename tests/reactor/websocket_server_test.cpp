@@ -214,6 +214,17 @@ TEST_SUITE("reactor.websocket_server") {
     CHECK(c.hears(" 426 "));
   }
 
+  TEST_CASE("frames that come with the handshake are refused, not lost") {
+    echo_server s;
+    raw_client c{s.loop, s.server->port()};
+    c.say("GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+          "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+          "\x81\x01x");
+    CHECK(c.hears(" 400 "));
+    CHECK(c.until([&] { return c.at_end; }));
+    CHECK(s.opened == 0);
+  }
+
   TEST_CASE("what is no HTTP is told so once") {
     echo_server s;
     const std::pair<std::string, const char*> rows[] = {
