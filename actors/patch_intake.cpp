@@ -188,6 +188,10 @@ result<std::optional<patch_intake>> take_in_patch(const call_plan& plan,
                  "leave the line `*** Environment ID:` out"};
   what.prefix_rule.clear();
   taken.plan.runtime.asks_after_denial_on_request = true;
+  // Nothing about a patch needs the network, and so none is set up for it.
+  taken.plan.managed_network = false;
+  taken.plan.profile.network = network_policy::restricted;
+  if (taken.plan.widened_profile) taken.plan.widened_profile->network = network_policy::restricted;
   std::vector<std::string> reads, folders;
   for (auto& place : sandbox::find_patch_places(*parsed, what.patch->cwd)) {
     if (!place.reads.empty()) reads.push_back(std::move(place.reads));

@@ -190,6 +190,17 @@ TEST_SUITE("actors.patch_intake") {
     CHECK(names(requirement, w.out + "/a"));
   }
 
+  TEST_CASE("§108 a patch is applied without network, also where commands have a managed one") {
+    workspace w;
+    w.plan.managed_network = true;
+    w.plan.profile.network = network_policy::enabled;
+    const auto taken = w.take(add("a"));
+    CHECK_FALSE(taken.plan.managed_network);
+    const auto boundary = call_flow::first_boundary(taken.plan, taken.evaluation.requirement);
+    CHECK(boundary.first_attempt_sandboxed);
+    CHECK(boundary.network == network_mode::isolated);
+  }
+
   TEST_CASE("no patch opens the whole file system") {
     workspace w;
     CHECK(w.requirement(add("/no-such-file-of-ours")).kind == kind::forbidden);

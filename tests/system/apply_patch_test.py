@@ -407,9 +407,10 @@ class Patches(unittest.TestCase):
         """The folder of the file is exchanged with a link to the outside all the time."""
         self.put("f", "a\n", self.out)
         os.makedirs(self.ws + "/d")
-        swapper = ("import os,sys,time\nd=sys.argv[1]\nos.symlink(sys.argv[2], d+'.l')\nend=time.time()+8\n"
+        swapper = ("import os,sys,time\nd=sys.argv[1]\nos.symlink(sys.argv[2], d+'.l')\nend=time.time()+60\n"
+                   "def move(a,b):\n  try: os.rename(a,b)\n  except OSError: pass\n"
                    "while time.time()<end:\n"
-                   "  os.rename(d,d+'.r'); os.rename(d+'.l',d); os.rename(d,d+'.l'); os.rename(d+'.r',d)\n")
+                   "  move(d,d+'.r'); move(d+'.l',d); move(d,d+'.l'); move(d+'.r',d)\n")
         with subprocess.Popen(["python3", "-c", swapper, self.ws + "/d", self.out]) as attacker:
             try:
                 for _ in range(25):
