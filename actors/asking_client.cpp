@@ -30,7 +30,8 @@ void asking_client::ask(const review_request& question) {
                                                         std::move(given.digest),
                                                         given.decision,
                                                         std::move(given.reason),
-                                                        {}});
+                                                        {},
+                                                        given.denies_host});
                             });
   if (queued) return;
   open_.erase(question.review_id);

@@ -47,8 +47,9 @@ call_flow::boundary call_flow::first(const call_plan& plan, const exec_requireme
   b.sandboxed = !bypass &&
                 (!unsandboxed_allowed(plan) ||
                  sandbox::should_sandbox(b.profile, plan.runtime.preference, plan.managed_network));
-  b.network =
-      b.sandboxed ? sandbox::choose_network(b.profile, plan.managed_network) : network_mode::full;
+  // Managed or not says how the network is used, not whether it is there (§66).
+  const bool managed = plan.managed_network && b.profile.network == network_policy::enabled;
+  b.network = b.sandboxed ? sandbox::choose_network(b.profile, managed) : network_mode::full;
   if (!b.sandboxed && b.profile.kind == profile_kind::managed)
     b.profile = danger_full_access_profile();
   return b;
@@ -65,6 +66,7 @@ void call_flow::on(flow::requirement_known& event) {
   report_.evaluation = std::move(event.evaluation);
   const exec_requirement& requirement = report_.evaluation.requirement;
   report_.sandbox = first_boundary(plan_, requirement);
+  if (plan_.what.patch) report_.patch = patch_result{plan_.what.patch->changes, {}, 0};
 
   if (requirement.kind == requirement_kind::forbidden)
     return end(call_ending::refused, policy_refusal_message(requirement));
@@ -137,11 +139,10 @@ void call_flow::prepare(boundary wanted) {
                error{errc::boundary_unavailable,
                      "the profile needs a sandbox, and this platform has no sandbox backend",
                      "run `gatehouse doctor`; Gatehouse does not run such a command unsandboxed"});
-  const bool managed = plan_.managed_network && wanted.sandboxed;
   boundary_ = std::move(wanted);
-  if (!managed) return start();
+  if (boundary_->network != network_mode::proxy_only) return start();
   state_ = state::registering_network;
-  out_.push_back(flow::register_network{attempt_});
+  out_.push_back(flow::register_network{attempt_, boundary_->approved_hosts});
 }
 
 void call_flow::on(flow::network_registered& event) {
@@ -169,6 +170,8 @@ void call_flow::start() {
   terms.cwd = plan_.what.cwd;
   terms.tty = plan_.what.tty;
   terms.environment_id = plan_.what.environment_id;
+  terms.patch = plan_.what.patch;
+  terms.patch_done = patch_done_;
   terms.timeout = plan_.what.timeout;
   terms.backend = boundary_->sandboxed ? plan_.backend : sandbox_backend::none;
   terms.sandbox_requested = boundary_->sandboxed;
@@ -188,6 +191,11 @@ void call_flow::on(flow::attempt_finished& event) {
   if (state_ != state::running || event.result.record.number != attempt_) return;
   report_.attempts.push_back(std::move(event.result.record));
   report_.output = std::move(event.result.output);
+  if (report_.patch && event.result.patch_done) {
+    patch_done_ = *event.result.patch_done;
+    report_.patch->tolerant_matches += event.result.tolerant_matches;
+    report_.patch->committed = committed_changes(*plan_.what.patch, patch_done_);
+  }
   network_.reset();
   // A session that goes on keeps its registration; whoever keeps the session closes it (§126).
   const bool goes_on = report_.attempts.back().ending == attempt_ending::running;
@@ -199,7 +207,25 @@ void call_flow::on(flow::attempt_finished& event) {
 void call_flow::on(flow::network_finished& event) {
   if (state_ != state::closing_network || event.registration != registration_) return;
   registration_.clear();
-  network_ = std::move(event.context);
+  attempt_record& last = report_.attempts.back();
+  network_ = std::move(event.seen.refused);
+  last.blocked = std::move(event.seen.blocked);
+  stopped_by_network_ = event.seen.stop;
+  // A refused host explains a command that failed, and one that was ended for it (§116); one that
+  // got along without the host has not failed.
+  const bool ended_for_it =
+      last.ending == attempt_ending::cancelled && event.seen.ended_the_process && !cancelled_;
+  const bool failed_on_it =
+      last.ending == attempt_ending::denied ||
+      (last.ending == attempt_ending::exited && last.exit_code.value_or(0) != 0);
+  if (!event.seen.denied || (!ended_for_it && !failed_on_it)) {
+    network_.reset();
+  } else if (!last.denied || last.denied->kind == denial_kind::network) {
+    last.ending = attempt_ending::denied;
+    last.denied = std::move(event.seen.denied);
+  }
+  if (ended_for_it && last.denied && !stopped_by_network_)
+    return end(call_ending::refused, denial_message(*last.denied));
   classify();
 }
 
@@ -215,6 +241,12 @@ bool call_flow::may_ask_to_leave_sandbox() const {
 
 void call_flow::classify() {
   const attempt_record& last = report_.attempts.back();
+  if (stopped_by_network_) {
+    review_answer answer;
+    answer.decision = review_decision::abort;
+    answer.reviewer = reviewer_kind::user;
+    return end(call_ending::aborted, stopped_message(answer));
+  }
   const bool denied = last.ending == attempt_ending::denied && last.denied;
   const bool retry_possible = !cancelled_ && denied && attempt_ == 1 && boundary_->sandboxed &&
                               plan_.runtime.escalates_on_failure &&
@@ -237,7 +269,7 @@ void call_flow::classify() {
   wanted.sandboxed = false;
   wanted.profile = danger_full_access_profile();
   wanted.network = network_mode::full;
-  offer_retry(retry_reason(*last.denied), unsandboxed_retry_allows(), std::move(wanted),
+  offer_retry(retry_reason(*last.denied), unsandboxed_retry_allows(plan_), std::move(wanted),
               {2, true, {}});
 }
 
@@ -272,7 +304,7 @@ void call_flow::end_after_last_attempt() {
   if (last.ending == attempt_ending::denied && last.denied)
     message = denial_message(*last.denied);
   else if (last.failure)
-    message = failure_message(*last.failure);
+    message = report_.patch ? patch_failure_message(*last.failure) : failure_message(*last.failure);
   end(call_ending::completed, std::move(message));
 }
 
@@ -281,6 +313,10 @@ void call_flow::end(call_ending ending, std::string message, std::optional<error
   question_.reset();
   report_.ending = ending;
   report_.message = failure ? failure_message(*failure) : std::move(message);
+  if (report_.patch &&
+      (!report_.message.empty() || report_.patch->committed != report_.patch->asked))
+    if (const auto note = partial_patch_note(*report_.patch); !note.empty())
+      report_.message += (report_.message.empty() ? "" : "\n") + note;
   report_.failure = std::move(failure);
   out_.push_back(flow::finish{std::move(report_)});
 }

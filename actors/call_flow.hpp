@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/attempt_result.hpp"
+#include "actors/network_desk.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/attempt.hpp"
 #include "protocol/call_report.hpp"
@@ -64,7 +65,7 @@ struct attempt_finished {
 /// The registration is closed; `context` is what it saw refused (§100, §114).
 struct network_finished {
   std::string registration;
-  std::optional<network_context> context;
+  network_end seen;
 };
 struct cancelled {};
 using event = std::variant<requirement_known, review_answered, network_registered, attempt_finished,
@@ -84,6 +85,7 @@ struct add_rule {
 };
 struct register_network {
   int attempt = 1;
+  std::vector<std::string> approved_hosts;
 };
 struct unregister_network {
   std::string registration;
@@ -167,6 +169,8 @@ private:
   std::optional<approved> approval_;
   std::string registration_;
   std::optional<network_context> network_;
+  bool stopped_by_network_ = false; ///< whoever was asked about a host stopped the turn
+  patch_progress patch_done_;       ///< what a second attempt need not do again (§107)
   flow::effects out_;
 };
 

@@ -15,9 +15,14 @@ std::string first_reason(const call_plan& plan, const exec_requirement& requirem
 std::string first_allows(const call_plan& plan, bool sandboxed, bool widened);
 
 std::string retry_reason(const denial& what);
-std::string unsandboxed_retry_allows();
+std::string unsandboxed_retry_allows(const call_plan& plan);
 
 std::string host_retry_reason(const network_context& network);
 std::string host_retry_allows(const network_context& network);
+
+/// While the command runs and waits (§113). `target`: "https://example.org:443"; `rule`: the
+/// prompting rule, if there is one.
+std::string host_reason(const std::string& target, const std::string& rule);
+std::string host_allows(const std::string& target);
 
 } // namespace gatehouse::actors

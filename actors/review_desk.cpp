@@ -2,7 +2,6 @@
 
 #include "actors/hook_command.hpp"
 #include "protocol/shell_quote.hpp"
-
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
@@ -39,6 +38,12 @@ review_desk::behavior_type review_desk::make_behavior() {
   };
 }
 
+hook_tool review_desk::tool_of(const review_request& question) const {
+  if (question.network) return hook_tool::network_access;
+  if (question.what.patch) return hook_tool::apply_patch;
+  return terms_.tool_of ? terms_.tool_of(question) : hook_tool::shell_command;
+}
+
 caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& question) {
   auto promise = make_response_promise<review_answer_ptr>();
   auto answer = promise;
@@ -49,7 +54,7 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
     return answer;
   }
   auto asked = *question;
-  const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
+  const auto tool = tool_of(asked);
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
   terms.guardian =
@@ -58,9 +63,12 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);
   std::vector<std::string> keys;
-  if (terms_.session_scope && asked.attempt == 1 && !asked.strict)
-    keys = approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
-  asked.session_offered = !keys.empty();
+  // What was answered about a host is remembered by who asks about hosts (§111).
+  if (terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
+    keys = asked.what.patch
+               ? patch_keys_of(asked, touched_paths(asked.what.patch->changes), terms_.policy())
+               : approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
+  if (!asked.network) asked.session_offered = !keys.empty();
   terms.settled = terms_.memory->approvals.covers(keys);
 
   auto open = std::make_shared<open_question>(review_route{std::move(asked), std::move(terms)},
@@ -89,14 +97,15 @@ void review_desk::carry_out(const question_ptr& open, route::effects effects) {
 void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   const auto& asked = open->way.question();
   tell(thread_events::review_asked{asked, reviewer_kind::hook});
-  const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
+  const auto tool = tool_of(asked);
   hook_question question;
   if (terms_.hook_context) question.payload = terms_.hook_context();
   question.payload.event = hook_event::permission_request;
   question.payload.cwd = asked.what.cwd;
   question.payload.tool_name = tool_name(tool);
-  question.payload.tool_input =
-      hook_command_input{hook_command_text(asked.what), asked.what.justification};
+  question.payload.tool_input = hook_command_input{
+      hook_command_text(asked.what),
+      asked.network ? "network-access " + to_string(*asked.network) : asked.what.justification};
   question.handlers = terms_.hooks.matching(hook_event::permission_request, tool);
   question.retry = asked.attempt > 1;
   question.env = terms_.hook_env;
@@ -174,8 +183,16 @@ void review_desk::carry_out(const question_ptr&, route::warn_user& effect) {
 
 void review_desk::carry_out(const question_ptr& open, route::reply& effect) {
   open->limit.cancel();
-  terms_.memory->approvals.remember(effect.answer.decision, open->keys,
-                                    shell_join(open->way.question().what.argv));
+  const auto& what = open->way.question().what;
+  auto& approvals = terms_.memory->approvals;
+  if (what.patch && !open->keys.empty()) { // each file can be revoked by itself
+    const auto paths = touched_paths(what.patch->changes);
+    for (std::size_t i = 0; i < paths.size(); ++i)
+      approvals.remember(effect.answer.decision, {&open->keys[i], 1},
+                         "patch " + shell_quote(paths[i]));
+  } else {
+    approvals.remember(effect.answer.decision, open->keys, describe(what));
+  }
   tell(thread_events::review_resolved{open->way.question().call_id, open->way.question().attempt,
                                       effect.answer});
   open->promise.deliver(std::make_shared<const review_answer>(std::move(effect.answer)));

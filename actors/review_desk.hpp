@@ -35,7 +35,7 @@ struct review_desk_terms {
   /// What a hook is told besides the question: session, turn, transcript, model, permission mode.
   std::function<hook_payload()> hook_context; ///< may be unset
   std::vector<std::string> hook_env;          ///< "K=V"; all that hooks get
-  /// Which tool a question is about, for hook matchers. Unset: shell_command.
+  /// Which tool a question about a command is about, for hook matchers. Unset: shell_command.
   std::function<hook_tool(const review_request&)> tool_of;
 
   guardian_transport guardian; ///< unset: there is no automatic reviewer
@@ -89,6 +89,7 @@ private:
   using question_ptr = std::shared_ptr<open_question>;
 
   caf::result<review_answer_ptr> take(const review_request_ptr& question);
+  [[nodiscard]] hook_tool tool_of(const review_request& question) const;
   void feed(const std::string& id, route::event event);
   void carry_out(const question_ptr& open, route::effects effects);
   void carry_out(const question_ptr& open, route::ask_hooks& effect);

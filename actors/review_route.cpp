@@ -95,6 +95,13 @@ void review_route::on(route::user_answered& event) {
   if (!no && given.digest != question_.digest)
     return answer(review_decision::denied, reviewer_kind::user,
                   "the answer was given for another action than the one that would run");
+  if (given.decision == review_decision::network_policy_amendment) {
+    if (question_.network) {
+      answer(given.decision, reviewer_kind::user, std::move(given.reason), given.denies_host);
+      return;
+    }
+    given.decision = given.denies_host ? review_decision::denied : review_decision::approved;
+  }
   // An answer that was not on offer counts for what it surely means: this once.
   if ((given.decision == review_decision::approved_for_session && !question_.session_offered) ||
       (given.decision == review_decision::approved_execpolicy_amendment &&
@@ -125,10 +132,11 @@ void review_route::on(route::withdrawn&) {
   answer(review_decision::abort, reviewer_kind::none, "the call was taken back");
 }
 
-void review_route::answer(review_decision decision, reviewer_kind reviewer, std::string reason) {
+void review_route::answer(review_decision decision, reviewer_kind reviewer, std::string reason,
+                          bool denies_host) {
   stage_ = stage::done;
-  out_.push_back(
-      route::reply{{question_.review_id, question_.digest, decision, reviewer, std::move(reason)}});
+  out_.push_back(route::reply{
+      {question_.review_id, question_.digest, decision, reviewer, std::move(reason), denies_host}});
 }
 
 } // namespace gatehouse::actors

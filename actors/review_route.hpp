@@ -94,7 +94,8 @@ private:
 
   void after_hooks();
   void go_to_user(review_decision without_user, const std::string& why);
-  void answer(review_decision decision, reviewer_kind reviewer, std::string reason);
+  void answer(review_decision decision, reviewer_kind reviewer, std::string reason,
+              bool denies_host = false);
 
   review_request question_;
   review_terms terms_;

@@ -1,8 +1,11 @@
 #include "actors/session_thread.hpp"
 
 #include "actors/hooked_call.hpp"
+#include "actors/network_service.hpp"
+#include "actors/patch_runtime.hpp"
 #include "actors/random_id.hpp"
 #include "actors/shell_runtime.hpp"
+#include "policy/shell/patch_script.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/denial_message.hpp"
 #include "protocol/shell_quote.hpp"
@@ -54,6 +57,8 @@ void session_thread::on_exit() {
     if (call.actor) caf::anon_send_exit(call.actor, why);
   if (partners_.reviewer) caf::anon_send_exit(partners_.reviewer, why);
   if (partners_.runtime) caf::anon_send_exit(partners_.runtime, why);
+  if (partners_.network) caf::anon_send_exit(partners_.network, why);
+  if (partners_.patches) caf::anon_send_exit(partners_.patches, why);
   partners_ = {};
   running_.clear();
   promises_.clear();
@@ -76,8 +81,12 @@ session_thread::behavior_type session_thread::make_behavior() {
     caf::anon_send(self, event_v,
                    std::make_shared<const thread_event_body>(thread_events::warning{text}));
   };
-  partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
+  terms_.judgement.context = terms_.session.context;
+  partners_.patches =
+      system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
+  if (terms_.session.network) add_network();
+  partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
   partners_.amendments = caf::actor_cast<amendment_actor>(this);
   partners_.observer = self;
   return {
@@ -109,6 +118,27 @@ session_thread::behavior_type session_thread::make_behavior() {
         rules_to_keep_.push_back(prefix);
         keep_next_rule();
       },
+  };
+}
+
+void session_thread::add_network() {
+  network_service_terms network;
+  network.loop = &loop_;
+  network.policy = std::make_shared<const policy::domain_policy>(*terms_.session.network);
+  network.reviewer = partners_.reviewer;
+  network.session_offered = terms_.session_approvals;
+  if (terms_.keep_host)
+    network.keep_rule = [keep = terms_.keep_host, &workers = workers_](const host_key& key,
+                                                                       bool allow) {
+      (void)workers.submit([keep, key, allow] { keep(key, allow); }, [] {});
+    };
+  const auto service = system().spawn<network_service>(std::move(network));
+  partners_.network = service;
+  terms_.shell.attach_network = [service, view = view_of(*terms_.session.network)](
+                                    const std::string& registration, network_link link) {
+    caf::anon_send(service, attach_v, registration,
+                   std::make_shared<network_link>(std::move(link)));
+    return view;
   };
 }
 
@@ -205,7 +235,16 @@ void session_thread::run(const tool_request& asked, planned_call planned,
   } else {
     auto hooks = terms_.hooks;
     hooks.context = now_->hooks;
-    call.actor = system().spawn<hooked_call>(std::move(hooks), hook_tool::shell_command, make);
+    // A patch is heard of by the hooks of patches, and, where it came as a command, of commands.
+    const auto make_patch = [system = &system(), hooks, make]() -> tool_call_actor {
+      return system->spawn<hooked_call>(hooks, hook_tool::apply_patch, make);
+    };
+    const auto& argv = planned.plan.what.argv;
+    if (!argv.empty() && policy::is_patch_tool(argv.front()))
+      call.actor = make_patch();
+    else
+      call.actor =
+          system().spawn<hooked_call>(std::move(hooks), hook_tool::shell_command, make_patch);
   }
   request(call.actor, caf::infinite, run_v,
           std::make_shared<const call_start>(
@@ -341,6 +380,7 @@ void session_thread::on(const thread_messages::answer_review& m) {
     return;
   }
   answer.digest = question->digest; // a no may come without it
+  answer.denies_host = m.denies_host;
   reply(m.review_id, std::move(answer));
   if (m.done) m.done({});
 }

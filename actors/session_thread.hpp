@@ -74,6 +74,7 @@ private:
   void on(const thread_messages::close_thread& m);
 
   [[nodiscard]] review_desk_terms desk_terms();
+  void add_network();
   [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
   void open_turn(std::string turn_id);
   void stop_turn(const std::string& why);

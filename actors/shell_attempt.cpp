@@ -7,18 +7,21 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace gatehouse::actors {
 namespace {
 
 constexpr int report_fd_of_helper = 3;
+constexpr int proxy_fd_of_helper = 4;
 
 error no_boundary(const sandbox_event& event) {
   return {errc::boundary_unavailable, event.message, event.remedy};
@@ -26,9 +29,32 @@ error no_boundary(const sandbox_event& event) {
 
 } // namespace
 
-shell_attempt::shell_attempt(caf::actor_config& config, shell_terms terms)
-    : shell_attempt_actor::base{config}, terms_{std::move(terms)}, capture_{terms_.capture},
-      limit_{*terms_.loop} {}
+sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,
+                                   const std::vector<std::string>& workspace_roots,
+                                   permission_profile profile, sandbox_backend backend) {
+  sandbox::launch_request launch;
+  launch.helper = terms.helper;
+  launch.policy_cwd = policy_cwd;
+  launch.profile = std::move(profile);
+  launch.hidden_paths = terms.hidden_paths;
+  launch.workspace_roots = workspace_roots;
+  launch.tmpdir = terms.context.tmpdir;
+  launch.protected_names = terms.protected_names;
+  launch.protected_paths = terms.context.protected_paths;
+  launch.legacy_landlock = backend == sandbox_backend::landlock;
+  return launch;
+}
+
+void open_program(sandbox::launch_request& launch) {
+  auto& profile = launch.profile;
+  if (profile.kind == profile_kind::managed && profile.file_system.restricted)
+    profile.file_system.entries.push_back(
+        {literal_path{launch.command.front()}, access::read, false});
+}
+
+shell_attempt::shell_attempt(caf::actor_config& config, shell_terms terms, attempt_program program)
+    : shell_attempt_actor::base{config}, terms_{std::move(terms)}, program_{std::move(program)},
+      capture_{terms_.capture}, limit_{*terms_.loop} {}
 
 void shell_attempt::on_exit() {
   limit_.cancel();
@@ -66,6 +92,7 @@ shell_attempt::behavior_type shell_attempt::make_behavior() {
         finish_when_over();
       },
       [this](expire_atom) { stop(attempt_ending::timed_out); },
+      [this](hold_atom, bool held) { hold(held); },
   };
 }
 
@@ -85,23 +112,27 @@ void shell_attempt::start() {
   reactor::unique_fd read_end{ends[0]};
   const reactor::unique_fd write_end{ends[1]};
 
-  sandbox::launch_request launch;
-  launch.helper = terms_.helper;
-  launch.policy_cwd = terms.policy_cwd;
+  auto launch =
+      launch_for(terms_, terms.policy_cwd, terms.workspace_roots, terms.profile, terms.backend);
   launch.command_cwd = terms.cwd;
-  launch.profile = terms.profile;
-  launch.workspace_roots = terms.workspace_roots;
-  launch.tmpdir = terms_.context.tmpdir;
-  launch.protected_names = terms_.protected_names;
-  launch.protected_paths = terms_.context.protected_paths;
-  launch.legacy_landlock = terms.backend == sandbox_backend::landlock;
   launch.report_fd = report_fd_of_helper;
   launch.command = terms.argv;
+  if (!program_.command.empty()) {
+    launch.command = program_.command;
+    open_program(launch);
+  }
   reactor::spawn_request request;
-  request.argv = sandbox::launch_argv(launch);
   request.program = terms_.helper;
   request.env = terms_.environment;
+
   request.pass_fds = {{write_end.get(), report_fd_of_helper}};
+  reactor::unique_fd proxy_end;
+  if (const auto attached = attach_network(launch, request, proxy_end); !attached) {
+    record_.failure = attached.error();
+    return finish();
+  }
+  request.argv = sandbox::launch_argv(launch);
+  if (!program_.input.empty()) request.input = reactor::stdin_mode::pipe;
 
   // The reactor speaks to us by message only, so that its handlers never run inside one of ours.
   const shell_attempt_actor self{this};
@@ -116,19 +147,67 @@ void shell_attempt::start() {
   listener.on_end = [self, status](const reactor::process_end&) {
     caf::anon_send(self, ended_v, *status);
   };
-  auto process = reactor::process::spawn(*terms_.loop, request, std::move(listener));
+  reactor::process_limits limits;
+  limits.pending_input = std::max(limits.pending_input, program_.input.size());
+  auto process = reactor::process::spawn(*terms_.loop, request, std::move(listener), limits);
   if (!process) {
     record_.failure = process.error();
     return finish();
   }
   process_ = std::move(*process);
+  if (!program_.input.empty()) {
+    (void)process_->write_stdin(std::exchange(program_.input, {}));
+    process_->close_stdin();
+  }
   report_ = reactor::line_reader::open(
       *terms_.loop, std::move(read_end),
       {[self](std::string_view line) { caf::anon_send(self, report_v, std::string{line}); },
        [self](const result<void>&) { caf::anon_send(self, report_v); }});
   record_.limit = terms.timeout.value_or(terms_.default_timeout);
   record_.grace = terms_.end_grace;
-  limit_.start(record_.limit, [self] { caf::anon_send(self, expire_v); });
+  left_ = record_.limit;
+  hold(false);
+}
+
+/// A command that reaches no host by itself needs nothing here.
+result<void> shell_attempt::attach_network(sandbox::launch_request& launch,
+                                           reactor::spawn_request& request,
+                                           reactor::unique_fd& inside) {
+  const attempt_terms& terms = **attempt_;
+  if (terms.network != network_mode::proxy_only) return {};
+  launch.managed_network = true;
+  int ends[2];
+  if (!terms_.attach_network || terms.network_registration.empty())
+    return error{errc::boundary_failed, "the managed network is not there for this attempt",
+                 "Run `gatehouse doctor`."};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return error{errc::io, std::string{"cannot make a socket pair: "} + std::strerror(errno),
+                 "End other calls or raise the limit of open files."};
+  inside.reset(ends[1]);
+  const shell_attempt_actor self{this};
+  network_link link;
+  link.channel.reset(ends[0]);
+  link.hold = [self](bool held) { caf::anon_send(self, hold_v, held); };
+  link.end = [self, call = terms.call_id] { caf::anon_send(self, cancel_v, call); };
+  const auto view = terms_.attach_network(terms.network_registration, std::move(link));
+  launch.proxy_fd = proxy_fd_of_helper;
+  launch.local_binding = view.local_binding;
+  launch.forwarded_ports = view.forwarded_ports;
+  request.pass_fds.push_back({inside.get(), proxy_fd_of_helper});
+  return {};
+}
+
+/// What a person needs to answer is not the command's time (§95).
+void shell_attempt::hold(bool held) {
+  if (stopped_ || helper_status_) return;
+  if (held == left_.has_value()) return;
+  if (held) {
+    left_ = limit_at_ - terms_.loop->now();
+    return limit_.cancel();
+  }
+  limit_at_ = terms_.loop->now() + *std::exchange(left_, std::nullopt);
+  limit_.start_at(limit_at_,
+                  [self = shell_attempt_actor{this}] { caf::anon_send(self, expire_v); });
 }
 
 void shell_attempt::keep(reactor::output_stream stream, std::string_view bytes) {
@@ -144,6 +223,7 @@ void shell_attempt::take(const sandbox_event& event) {
     denial seen;
     seen.kind = event.refusal;
     seen.path = event.path;
+    seen.host = event.host;
     seen.entry = event.entry;
     observed_.push_back(std::move(seen));
     break;

@@ -50,6 +50,7 @@ struct answer_review {
   review_decision decision = review_decision::denied;
   std::string reason;                            ///< for the model; may be empty
   std::function<void(const result<void>&)> done; ///< may be unset
+  bool denies_host = false; ///< network_policy_amendment: the rule to add denies the host
 };
 
 /// Opens a turn; the user has spoken, so what ended the turn before no longer counts (§51, §48a).

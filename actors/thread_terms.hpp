@@ -23,6 +23,7 @@ struct thread_terms {
   session_terms session;
   judgement_terms judgement;   ///< its rules are replaced when an amendment is kept (§42)
   shell_terms shell;           ///< `loop` and `on_output` are set by the thread
+  std::string patch_program;   ///< absolute path of gatehouse-sandbox-patch
   hook_settings hooks;         ///< `loop` and the turn are set by the thread
   guardian_transport guardian; ///< unset: there is no automatic reviewer (§48a)
   bool auto_review = false;    ///< it answers instead of the user
@@ -38,6 +39,10 @@ struct thread_terms {
   /// Keeps an approved rule and answers with all rules as they then are (§42). Blocks: it is called
   /// on a worker, one at a time. Unset: rules are not kept.
   std::function<rules_result(const std::vector<std::string>&)> keep_rule;
+
+  /// Keeps a decision about a host for good (§113). Blocks: it is called on a worker. Unset: it is
+  /// not kept.
+  std::function<void(const host_key&, bool allow)> keep_host;
 
   std::size_t retained_bytes = 1024 * 1024; ///< of events, for clients that come back
 };

@@ -47,6 +47,12 @@ void add(std::string& out, std::string_view text) {
 
 } // namespace
 
+std::string message_lines(std::string_view message) {
+  std::string out;
+  add(out, message);
+  return out;
+}
+
 std::string run_summary(const call_report& report) {
   std::string out;
   for (const auto& attempt : report.attempts) {

@@ -80,8 +80,8 @@ result<permission_profile> widen_and_narrow(const start_point& start, const opti
 }
 
 int explain(const permission_profile& profile, const policy::access_context& context,
-            sandbox_backend backend) {
-  const auto text = explain_sandbox(profile, context, backend);
+            sandbox_backend backend, bool managed_network) {
+  const auto text = explain_sandbox(profile, context, backend, managed_network);
   if (!text) {
     complain(text.error());
     return sandbox::exit_no_boundary;
@@ -124,14 +124,18 @@ int sandbox_command(arguments given) {
   }
   const auto context = access_context_of(start->loaded.settings, start->where, start->cwd,
                                          std::move(chosen->project_roots));
+  const bool managed_network = chosen->network && profile->network == network_policy::enabled;
   if (read->has("--explain") && start->loaded.settings.backend.value == sandbox_backend::seatbelt)
-    return explain(*profile, context, sandbox_backend::seatbelt);
+    return explain(*profile, context, sandbox_backend::seatbelt, managed_network);
   const auto backend = chosen_backend(start->loaded.settings);
   if (!backend) {
     complain(backend.error());
     return exit_wrong_usage;
   }
-  if (read->has("--explain")) return explain(*profile, context, *backend);
+  if (read->has("--explain")) return explain(*profile, context, *backend, managed_network);
+  if (managed_network)
+    warn({"the profile's network is managed, and no proxy runs here: nothing can be reached; use "
+          "gatehouse run"});
   if (profile->kind == profile_kind::disabled)
     warn({"full access: no boundary of ours is around this command; only for disposable machines"});
 
@@ -144,6 +148,7 @@ int sandbox_command(arguments given) {
     outer.protected_names.push_back(name.value);
   outer.protected_paths = context.protected_paths;
   outer.legacy_landlock = *backend == sandbox_backend::landlock;
+  outer.proxy_network = managed_network;
   outer.command = read->rest();
   std::vector<std::string> kept;
   for (const auto& name : start->loaded.settings.kept_variables)

@@ -150,10 +150,10 @@ result<std::string> seatbelt_in_words(const permission_profile& profile,
 } // namespace
 
 result<std::string> explain_sandbox(const permission_profile& profile,
-                                    const policy::access_context& context,
-                                    sandbox_backend backend) {
+                                    const policy::access_context& context, sandbox_backend backend,
+                                    bool managed_network) {
   std::string out = "profile: " + encode_profile(profile) + "\n";
-  const auto network = sandbox::choose_network(profile, false);
+  const auto network = sandbox::choose_network(profile, managed_network);
   out += "network: " + std::string{to_string(network)} + "\n";
   if (profile.kind != profile_kind::managed) return out + "boundary: none of ours\n";
   if (backend == sandbox_backend::seatbelt) {

@@ -14,6 +14,7 @@ namespace gatehouse::cli {
 /// system calls. For the seatbelt backend, on any host, the policy that macOS would get. Errors:
 /// what cannot be enforced here.
 result<std::string> explain_sandbox(const permission_profile& profile,
-                                    const policy::access_context& context, sandbox_backend backend);
+                                    const policy::access_context& context, sandbox_backend backend,
+                                    bool managed_network);
 
 } // namespace gatehouse::cli

@@ -1,6 +1,7 @@
 #include "cli/thread_setup.hpp"
 
 #include "actors/random_id.hpp"
+#include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
 #include "config/amendment.hpp"
@@ -76,6 +77,7 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
                             sandbox::writable_roots_of(session.profile, session.context)};
   terms.shell.helper = beside_me("gatehouse-sandbox");
+  terms.patch_program = beside_me("gatehouse-sandbox-patch");
   std::vector<std::string> kept;
   for (const auto& name : settings.kept_variables)
     kept.push_back(name.value);
@@ -83,6 +85,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.shell.context = session.context;
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
+  // A command that reads a reviewer's token tells it to the agent (§D13).
+  terms.shell.hidden_paths = {start.where.state + "/tokens"};
   terms.shell.default_timeout = settings.default_timeout.value;
   terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
   terms.boundary = "permission profile " + encode_profile(session.profile);
@@ -90,6 +94,15 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
                         "approval policy";
   terms.keep_rule = [start, rule_options](const std::vector<std::string>& prefix) {
     return keep_rule(start, rule_options, prefix);
+  };
+  if (session.network)
+    for (auto& rule : policy::domain_rules_of(rules.rules->network_rules()))
+      session.network->rules.push_back(std::move(rule));
+  terms.keep_host = [home = start.where.gatehouse_home](const host_key& key, bool allow) {
+    const auto line = config::network_rule_line(key, allow);
+    const auto saved =
+        line ? config::append_rule(home, *line) : result<config::amendment_outcome>{line.error()};
+    if (!saved) complain(saved.error());
   };
   terms.session = std::move(session);
   return terms;

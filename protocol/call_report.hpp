@@ -3,6 +3,8 @@
 #include "protocol/denial.hpp"
 #include "protocol/error.hpp"
 #include "protocol/exec_policy.hpp"
+#include "protocol/network.hpp"
+#include "protocol/patch_call.hpp"
 #include "protocol/review.hpp"
 #include "protocol/sandbox_choice.hpp"
 
@@ -43,6 +45,7 @@ struct attempt_record {
   std::optional<int> exit_code;
   std::optional<int> signal;
   std::optional<denial> denied;
+  std::vector<blocked_connection> blocked; ///< by the managed network, in order; at most 200
   std::optional<error> failure;
   std::chrono::milliseconds duration{0};
   std::chrono::milliseconds limit{0}; ///< time limit; 0: it did not come to one
@@ -56,6 +59,14 @@ struct review_record {
   reviewer_kind reviewer = reviewer_kind::none;
   review_decision decision = review_decision::denied;
   std::string reason;
+};
+
+/// What became of a patch, all attempts together (§107).
+struct patch_result {
+  std::vector<file_change> asked;     ///< what it would change
+  std::vector<file_change> committed; ///< what is on disk, also when the rest failed
+  /// Chunks that matched only where white space or typographic characters were ignored.
+  std::size_t tolerant_matches = 0;
 };
 
 /// How the whole call ended.
@@ -74,16 +85,17 @@ struct call_report {
   sandbox_summary sandbox;
   std::vector<review_record> reviews;
   std::vector<attempt_record> attempts;
-  captured_output output; ///< of the last attempt
-  std::string message;    ///< to the model: why it was refused or denied and the safer path (§48b)
+  captured_output output;            ///< of the last attempt
+  std::optional<patch_result> patch; ///< set when the call is a patch
+  std::string message; ///< to the model: why it was refused or denied and the safer path (§48b)
   std::optional<error> failure;
 };
 
 using call_report_ptr = std::shared_ptr<const call_report>;
 
-/// Exit status of `gatehouse run`: the command's own; 128+n for a signal; 124 time-out; 125
-/// refused; 126/127 not executable / not found; 120 stopped by the user; 121 no boundary (nothing
-/// ran).
+/// Exit status of `gatehouse run`: the command's own (1 for a patch that cannot be applied); 128+n
+/// for a signal; 124 time-out; 125 refused; 126/127 not executable / not found; 120 stopped by the
+/// user; 121 no boundary (nothing ran).
 int exit_status(const call_report& report) noexcept;
 
 } // namespace gatehouse

@@ -29,6 +29,18 @@ json::object error_json(const error& what) {
   return out;
 }
 
+json::object blocked_json(const blocked_connection& what) {
+  json::object out{{"call_id", text(what.call_id)},
+                   {"protocol", to_string(what.target.protocol)},
+                   {"host", text(what.target.host)},
+                   {"port", what.target.port},
+                   {"reason", to_string(what.reason)}};
+  if (!what.method.empty()) out["method"] = text(what.method);
+  if (!what.rule.empty()) out["rule"] = text(what.rule);
+  if (!what.detail.empty()) out["detail"] = text(what.detail);
+  return out;
+}
+
 json::object attempt_json(const attempt_record& attempt) {
   json::object out{{"sandbox", to_string(attempt.sandbox)},
                    {"network", to_string(attempt.network)}};
@@ -43,6 +55,12 @@ json::object attempt_json(const attempt_record& attempt) {
   else if (attempt.exit_code)
     out["exit_code"] = *attempt.exit_code;
   if (attempt.denied) out["denied"] = denial_json(*attempt.denied);
+  if (!attempt.blocked.empty()) {
+    json::array blocked;
+    for (const auto& one : attempt.blocked)
+      blocked.push_back(blocked_json(one));
+    out["blocked_connections"] = std::move(blocked);
+  }
   if (attempt.failure) out["failure"] = error_json(*attempt.failure);
   if (!attempt.warnings.empty()) {
     json::array warnings;
@@ -51,6 +69,16 @@ json::object attempt_json(const attempt_record& attempt) {
     out["warnings"] = std::move(warnings);
   }
   out["duration_ms"] = attempt.duration.count();
+  return out;
+}
+
+json::array changes_json(std::span<const file_change> changes) {
+  json::array out;
+  for (const auto& change : changes) {
+    json::object entry{{"change", to_string(change.what)}, {"path", text(change.path)}};
+    if (!change.from.empty()) entry["from"] = text(change.from);
+    out.push_back(std::move(entry));
+  }
   return out;
 }
 
@@ -76,6 +104,12 @@ std::string encode_call_report(const call_report& report) {
       {"aggregated", text(report.output.aggregated)},
       {"truncated_bytes", report.output.truncated_bytes},
       {"exit_status", exit_status(report)}};
+  if (report.patch) {
+    out["patch"] = changes_json(report.patch->asked);
+    out["delta"] = changes_json(report.patch->committed);
+    if (report.patch->tolerant_matches > 0)
+      out["tolerant_matches"] = report.patch->tolerant_matches;
+  }
   if (!report.message.empty()) out["message"] = text(report.message);
   if (report.failure) out["failure"] = error_json(*report.failure);
   return json::serialize(out);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "protocol/call_report.hpp"
 #include "protocol/denial.hpp"
 #include "protocol/error.hpp"
 #include "protocol/exec_policy.hpp"
+#include "protocol/network.hpp"
 #include "protocol/review.hpp"
 
 #include <string>
@@ -37,6 +39,17 @@ std::string cancelled_message();
 
 /// The boundary or the program could not be started.
 std::string failure_message(const error& failure);
+
+/// A refused connection as a denial of the boundary: what decided, and what would allow it.
+denial denial_of(const blocked_connection& what);
+
+/// What the program that wanted the connection gets to read (BR-089).
+std::string blocked_connection_message(const blocked_connection& what);
+/// The patch could not be read, does not fit the files, or the system refused part of it.
+std::string patch_failure_message(const error& failure);
+
+/// Which part of a patch is on disk although the rest is not (§107). Empty when nothing is.
+std::string partial_patch_note(const patch_result& patch);
 
 /// "writing /etc/passwd", "connecting to example.org": what was refused, without a full stop.
 std::string describe(const denial& what);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "protocol/network.hpp"
 #include "protocol/tool_call.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +43,8 @@ struct review_request {
   bool session_offered = false;                ///< is "for the session" on offer?
   bool without_sandbox = false; ///< does an approval cover leaving the sandbox (§D5)?
   bool strict = false; ///< strict review: only the automatic reviewer may say yes unasked (§49)
-  bool user_may_be_asked = true; ///< false: the approval policy lets no person be asked (§33)
+  std::optional<host_key> network; ///< set: it asks for this host only, while the command runs
+  bool user_may_be_asked = true;   ///< false: the approval policy lets no person be asked (§33)
 };
 
 struct review_answer {
@@ -49,7 +52,8 @@ struct review_answer {
   std::string digest;    ///< of what the reviewer was shown; another one than asked is a refusal
   review_decision decision = review_decision::denied;
   reviewer_kind reviewer = reviewer_kind::none;
-  std::string reason; ///< the reviewer's words, or why no reviewer could be asked
+  std::string reason;       ///< the reviewer's words, or why no reviewer could be asked
+  bool denies_host = false; ///< network_policy_amendment: the rule to add denies the host
 };
 
 } // namespace gatehouse
