@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include <fcntl.h>
@@ -27,7 +28,7 @@ batch_journal::open(const std::string& path, const std::string& fingerprint, std
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return failed(path, "the journal cannot be opened");
   std::unique_ptr<batch_journal> journal{new batch_journal{path, fd}};
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
+  if (!lock_soon(fd))
     return error{errc::io, path + ": another run holds this journal",
                  "Wait for it, or name another journal."};
   if (const auto read = journal->read(fingerprint, items); !read) return read.error();
