@@ -21,6 +21,17 @@ error failed(const std::string& path, std::string_view what) {
   return {errc::io, path + ": " + std::string{what} + ": " + std::strerror(errno), {}};
 }
 
+/// A run that was killed this moment may still hold it through a child that it was starting.
+bool lock_soon(int fd) {
+  for (int tries = 0; tries < 40; ++tries) {
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    const timespec pause{0, 50'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
 } // namespace
 
 result<std::unique_ptr<batch_journal>>
