@@ -49,7 +49,7 @@ using attempt_result_ptr = std::shared_ptr<const attempt_result>;
 using review_request_ptr = std::shared_ptr<const review_request>;
 using review_answer_ptr = std::shared_ptr<const review_answer>;
 using network_end_ptr = std::shared_ptr<const network_end>;
-using prefix_ptr = std::shared_ptr<const std::vector<std::string>>;
+using rule_ptr = std::shared_ptr<const approved_rule>;
 using event_body_ptr = std::shared_ptr<const thread_event_body>;
 using thread_message_ptr = std::shared_ptr<const thread_message>;
 
@@ -103,7 +103,7 @@ using network_actor = caf::typed_actor<
 
 /// Makes an approved rule last (§42). What goes wrong is its own business to report: it never
 /// changes the call that asked.
-using amendment_actor = caf::typed_actor<caf::reacts_to<add_rule_atom, prefix_ptr>>;
+using amendment_actor = caf::typed_actor<caf::reacts_to<add_rule_atom, rule_ptr>>;
 
 /// Hears what happens to a call between its start and its end (§D11).
 using observer_actor = caf::typed_actor<caf::reacts_to<event_atom, event_body_ptr>>;
@@ -130,7 +130,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::attempt_result_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_request_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_answer_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_end_ptr)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::prefix_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::rule_ptr)
 
 CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
 
@@ -144,6 +144,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_request_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_answer_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_end_ptr))
-  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::prefix_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::rule_ptr))
 
 CAF_END_TYPE_ID_BLOCK(gatehouse)

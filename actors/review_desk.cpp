@@ -49,7 +49,7 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
     return answer;
   }
   auto asked = *question;
-  const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
+  const auto tool = hook_tool_of(asked.tool);
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
   terms.guardian =
@@ -58,9 +58,11 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);
   std::vector<std::string> keys;
-  if (terms_.session_scope && asked.attempt == 1 && !asked.strict)
+  // Permissions and input to a terminal are never remembered here (§52).
+  const bool command = tool == hook_tool::shell_command || tool == hook_tool::exec_command;
+  if (command && terms_.session_scope && asked.attempt == 1 && !asked.strict)
     keys = approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
-  asked.session_offered = !keys.empty();
+  asked.session_offered = !keys.empty() || tool == hook_tool::request_permissions;
   terms.settled = terms_.memory->approvals.covers(keys);
 
   auto open = std::make_shared<open_question>(review_route{std::move(asked), std::move(terms)},
@@ -89,14 +91,19 @@ void review_desk::carry_out(const question_ptr& open, route::effects effects) {
 void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   const auto& asked = open->way.question();
   tell(thread_events::review_asked{asked, reviewer_kind::hook});
-  const auto tool = terms_.tool_of ? terms_.tool_of(asked) : hook_tool::shell_command;
+  const auto tool = hook_tool_of(asked.tool);
   hook_question question;
   if (terms_.hook_context) question.payload = terms_.hook_context();
   question.payload.event = hook_event::permission_request;
   question.payload.cwd = asked.what.cwd;
   question.payload.tool_name = tool_name(tool);
-  question.payload.tool_input =
-      hook_command_input{hook_command_text(asked.what), asked.what.justification};
+  if (tool == hook_tool::request_permissions)
+    question.payload.tool_input = hook_permissions_input{
+        asked.what.justification,
+        asked.what.additional_permissions.value_or(additional_permissions{})};
+  else
+    question.payload.tool_input =
+        hook_command_input{hook_command_text(asked.what), asked.what.justification};
   question.handlers = terms_.hooks.matching(hook_event::permission_request, tool);
   question.retry = asked.attempt > 1;
   question.env = terms_.hook_env;
@@ -130,7 +137,7 @@ void review_desk::carry_out(const question_ptr& open, route::ask_guardian&) {
   }
   tell(thread_events::review_asked{asked, reviewer_kind::guardian});
   open->guardian =
-      terms_.guardian(encode_guardian_question(asked.review_id, *prompt),
+      terms_.guardian(guardian_question{asked.review_id, *prompt},
                       [this, self = caf::actor_cast<review_desk_actor>(this), id = asked.review_id,
                        weak = std::weak_ptr{open}](const guardian_reply& reply) {
                         if (const auto still = weak.lock()) {

@@ -103,7 +103,7 @@ void review_route::on(route::user_answered& event) {
   const bool nobody =
       no && given.reviewer == reviewer_kind::none; // it could not be asked after all
   answer(given.decision, nobody ? reviewer_kind::none : reviewer_kind::user,
-         std::move(given.reason));
+         std::move(given.reason), std::move(given.permissions));
 }
 
 void review_route::on(route::user_gone&) {
@@ -125,10 +125,11 @@ void review_route::on(route::withdrawn&) {
   answer(review_decision::abort, reviewer_kind::none, "the call was taken back");
 }
 
-void review_route::answer(review_decision decision, reviewer_kind reviewer, std::string reason) {
+void review_route::answer(review_decision decision, reviewer_kind reviewer, std::string reason,
+                          std::optional<given_permissions> permissions) {
   stage_ = stage::done;
-  out_.push_back(
-      route::reply{{question_.review_id, question_.digest, decision, reviewer, std::move(reason)}});
+  out_.push_back(route::reply{{question_.review_id, question_.digest, decision, reviewer,
+                               std::move(reason), std::move(permissions)}});
 }
 
 } // namespace gatehouse::actors

@@ -37,7 +37,7 @@ struct thread_terms {
 
   /// Keeps an approved rule and answers with all rules as they then are (§42). Blocks: it is called
   /// on a worker, one at a time. Unset: rules are not kept.
-  std::function<rules_result(const std::vector<std::string>&)> keep_rule;
+  std::function<rules_result(const approved_rule&)> keep_rule;
 
   std::size_t retained_bytes = 1024 * 1024; ///< of events, for clients that come back
 };

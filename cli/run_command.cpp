@@ -3,6 +3,7 @@
 #include "actors/asking_client.hpp"
 #include "actors/random_id.hpp"
 #include "actors/thread_host.hpp"
+#include "cli/guardian_start.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/run_summary.hpp"
@@ -107,18 +108,6 @@ std::vector<std::string> command_environment() {
   return sandbox::inherited_environment({environ, count});
 }
 
-/// Nothing, or why the automatic reviewer that the settings count on cannot be asked.
-std::optional<error> missing_reviewer(const config::effective_settings& settings) {
-  const bool wanted = settings.reviewer.value == config::approvals_reviewer::auto_review ||
-                      settings.strict_auto_review.value;
-  if (!wanted || !settings.auto_review_command.value.empty()) return std::nullopt;
-  const auto& from =
-      settings.strict_auto_review.value ? settings.strict_auto_review.from : settings.reviewer.from;
-  return error{errc::invalid_config,
-               describe(from) + ": automatic review is switched on, but there is no reviewer",
-               "Set auto_review.command in the user's config.toml, or switch it off."};
-}
-
 /// The user's hooks, and what they are told of this run: it is a session and a turn of its own.
 result<actors::hook_settings> hooks_of(const start_point& start) {
   auto handlers = config::load_hooks(start.where);
@@ -137,8 +126,8 @@ result<actors::hook_settings> hooks_of(const start_point& start) {
 
 /// Keeps an approved rule and reads all rules anew (§42).
 actors::rules_result keep_rule(const start_point& start, const config::rule_load_options& options,
-                               const std::vector<std::string>& prefix) {
-  const auto line = config::prefix_rule_line(prefix);
+                               const actors::approved_rule& rule) {
+  const auto line = config::prefix_rule_line(rule.prefix, rule.keeps_sandbox);
   if (!line) return line.error();
   if (const auto kept = config::append_rule(start.where.gatehouse_home, *line); !kept)
     return kept.error();
@@ -166,23 +155,11 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.boundary = "permission profile " + encode_profile(session.profile);
   terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
                         "approval policy";
-  terms.keep_rule = [start, rule_options](const std::vector<std::string>& prefix) {
-    return keep_rule(start, rule_options, prefix);
+  terms.keep_rule = [start, rule_options](const actors::approved_rule& rule) {
+    return keep_rule(start, rule_options, rule);
   };
   terms.session = std::move(session);
   return terms;
-}
-
-/// The automatic reviewer of the settings, if there is one.
-actors::guardian_transport guardian_of(const config::effective_settings& settings,
-                                       reactor::event_loop& loop) {
-  if (settings.auto_review_command.value.empty()) return {};
-  actors::guardian_program program;
-  program.argv = settings.auto_review_command.value;
-  program.env = command_environment();
-  program.cwd = "/";
-  program.limit = settings.auto_review_timeout.value;
-  return actors::run_guardian_program(loop, std::move(program));
 }
 
 /// Shows what comes, and notes when nobody reads any more.
@@ -245,10 +222,6 @@ int run_command(arguments given) {
     complain(!rules ? rules.error() : !session ? session.error() : hooks.error());
     return exit_wrong_usage;
   }
-  if (const auto missing = missing_reviewer(start->loaded.settings)) {
-    complain(*missing);
-    return exit_wrong_usage;
-  }
   warn(start->loaded.warnings);
   warn(rules->warnings);
   const bool json = read->has("--json");
@@ -256,9 +229,14 @@ int run_command(arguments given) {
     warn({"full access: no boundary of ours is around this command; only for disposable machines"});
 
   actors::thread_host host;
+  auto guardian = guardian_of(start->loaded.settings, command_environment(), host.loop());
+  if (!guardian) {
+    complain(guardian.error());
+    return exit_wrong_usage;
+  }
   auto terms = terms_for(*start, std::move(*session), *rules, rule_options);
   terms.hooks = *std::move(hooks);
-  terms.guardian = guardian_of(start->loaded.settings, host.loop());
+  terms.guardian = *std::move(guardian);
   // What a PostToolUse hook may still take away is not shown before it has been asked.
   const bool held =
       !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::shell_command)

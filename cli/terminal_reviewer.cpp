@@ -97,7 +97,7 @@ std::string question_text(const review_request& question) {
   const auto line = [&](std::string_view head, std::string_view body) {
     text.append("  ").append(head).append(shown(body, indent)).append("\n");
   };
-  line("command: ", shell_join(question.what.argv));
+  if (!question.what.argv.empty()) line("command: ", shell_join(question.what.argv));
   line("folder:  ", shell_quote(question.what.cwd));
   line("why:     ",
        question.reason.empty() ? "the approval policy asks about this command" : question.reason);
@@ -107,10 +107,12 @@ std::string question_text(const review_request& question) {
   text += "  [y] yes, once\n";
   if (question.session_offered) text += "  [s] yes, for this session\n";
   if (!question.proposed_amendment.empty())
-    line(
-        "[r] yes, and from now on, without a question and by default without the sandbox, all that "
-        "begins with: ",
-        shell_join(question.proposed_amendment));
+    line(question.without_sandbox
+             ? "[r] yes, and from now on, without a question and by default without the sandbox, "
+               "all that begins with: "
+             : "[r] yes, and from now on, without a question but inside the sandbox, all that "
+               "begins with: ",
+         shell_join(question.proposed_amendment));
   text += "  [n] no\n  [q] no, and stop here\n";
   return text;
 }

@@ -68,6 +68,7 @@ std::string encode_call_report(const call_report& report) {
       {"aggregated", text(report.output.aggregated)},
       {"truncated_bytes", report.output.truncated_bytes},
       {"exit_status", exit_status(report)}};
+  if (report.granted) out["granted"] = json::parse(encode_given_permissions(*report.granted));
   if (!report.message.empty()) out["message"] = text(report.message);
   if (report.failure) out["failure"] = error_json(*report.failure);
   return json::serialize(out);

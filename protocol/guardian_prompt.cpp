@@ -159,7 +159,7 @@ result<std::string> planned_action(const review_request& question) {
   json.field("environment_id", what.environment_id);
   if (!what.justification.empty()) json.field("justification", what.justification);
   json.field("sandbox_permissions", to_string(what.sandbox_permissions));
-  json.field("tool", "exec_command");
+  json.field("tool", question.tool);
   json.key("tty");
   json.boolean(what.tty);
   json.field("will_be_allowed", question.will_be_allowed);
