@@ -165,7 +165,9 @@ std::optional<error> session_thread::cannot_begin(const tool_request& asked) {
   if (used_ids_.contains(asked.call_id))
     return wrong("the id `" + asked.call_id + "` was used before in this thread",
                  "Give every call an id of its own.");
-  if (!asked.turn_id.empty() && asked.turn_id != turn_)
+  // A call of the turn that was stopped is an item like any other (§D11), and refused.
+  const bool stopped = !stopped_because_.empty() && asked.turn_id == stopped_turn_;
+  if (!asked.turn_id.empty() && asked.turn_id != turn_ && !stopped)
     return wrong("the turn `" + asked.turn_id + "` is not open");
   return std::nullopt;
 }
@@ -434,6 +436,7 @@ void session_thread::on(const thread_messages::end_turn& m) {
 
 void session_thread::stop_turn(const std::string& why) {
   stopped_because_ = why;
+  stopped_turn_ = turn_;
   close_turn(thread_events::turn_ending::interrupted, why);
 }
 

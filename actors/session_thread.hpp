@@ -121,6 +121,7 @@ private:
   std::set<std::string> used_ids_;              ///< of calls and turns
   std::string turn_;                            ///< empty: none is open
   std::string stopped_because_;                 ///< not empty: calls wait for the user's next turn
+  std::string stopped_turn_;
 
   std::deque<rule_ptr> rules_to_keep_;
   bool keeping_ = false;

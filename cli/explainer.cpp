@@ -21,20 +21,33 @@ std::string variable(const char* name) {
 
 } // namespace
 
-explainer::explainer(start_point start, config::rule_load_options options,
-                     std::shared_ptr<const policy::rule_set> rules)
-    : start_{std::move(start)}, options_{std::move(options)}, shell_{config::user_shell()},
-      path_{variable("PATH")}, warnings_{start_.loaded.warnings} {
-  configured_ = std::make_shared<const basis>(basis{start_.loaded.settings, std::move(rules)});
-}
+explainer::explainer(start_point start, config::rule_load_options options)
+    : start_{std::move(start)}, options_{std::move(options)}, live_{start_.where, start_.cwd,
+                                                                    start_.command_line, options_},
+      shell_{config::user_shell()}, path_{variable("PATH")} {}
 
 result<explainer> explainer::make(start_point start, config::rule_load_options options) {
-  auto rules = config::load_rules(start.where, start.loaded, options);
-  if (!rules) return rules.error();
-  explainer made{std::move(start), std::move(options), std::move(rules->rules)};
-  for (auto& warning : rules->warnings)
-    made.warnings_.push_back(std::move(warning));
+  explainer made{std::move(start), std::move(options)};
+  if (auto read = made.refresh(); !read) return read.error();
   return made;
+}
+
+result<void> explainer::refresh() {
+  auto now = live_.current();
+  if (!now) return now.error();
+  if (*now == in_force_) return {};
+  in_force_ = std::move(*now);
+  start_.loaded = in_force_->settings;
+  configured_ = std::make_shared<const basis>(basis{start_.loaded.settings, in_force_->rules});
+  read_before_.clear();
+  for (auto& warning : live_.take_warnings())
+    warnings_.push_back(std::move(warning));
+  return {};
+}
+
+void explainer::look_again() {
+  seen_.clear();
+  readable_ = refresh();
 }
 
 std::vector<std::string> explainer::take_warnings() {
@@ -108,6 +121,7 @@ policy::program_facts explainer::facts_for(std::span<const std::string> words,
 }
 
 result<explanation> explainer::explain(const explain_request& request) {
+  if (!readable_) return readable_.error();
   const auto found = basis_for(request);
   if (!found) return found.error();
   start_point at = start_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/settings_options.hpp"
-#include "config/rule_loader.hpp"
+#include "config/live_rules.hpp"
 #include "policy/rules/rule_set.hpp"
 #include "protocol/exec_policy.hpp"
 #include "protocol/explain_json.hpp"
@@ -24,8 +24,8 @@ struct explanation {
   sandbox_summary sandbox;
 };
 
-/// Decides without running: configuration and rules are read once, texts that come in requests are
-/// read once each. Not thread-safe.
+/// Decides without running: configuration and rules are read once and again when their files
+/// changed, texts that come in requests are read once each. Not thread-safe.
 class explainer {
 public:
   /// `start`: see load_for(). The rules are those of all layers and of `options.files`.
@@ -34,9 +34,11 @@ public:
   /// Errors are about the request (unknown profile, unreadable requirements, …).
   result<explanation> explain(const explain_request& request);
 
-  /// What was seen of the host's programs is looked up again from here on. Between two calls it is
-  /// remembered, so that a batch of requests looks each program up once.
-  void look_again() { seen_.clear(); }
+  /// What was seen of the host's programs is looked up again from here on, and configuration and
+  /// rules are read again when a file changed. Between two calls all is remembered, so that a batch
+  /// of requests looks at each file once. Configuration that cannot be read any more is the error
+  /// of every request until it is mended.
+  void look_again();
 
   /// Warnings since the last call: about the configuration first, later about texts of requests.
   std::vector<std::string> take_warnings();
@@ -48,9 +50,9 @@ private:
     std::shared_ptr<const policy::rule_set> rules;
   };
 
-  explainer(start_point start, config::rule_load_options options,
-            std::shared_ptr<const policy::rule_set> rules);
+  explainer(start_point start, config::rule_load_options options);
 
+  result<void> refresh();
   result<std::shared_ptr<const basis>> basis_for(const explain_request& request);
   policy::program_facts facts_for(std::span<const std::string> words,
                                   const sandbox::program_search& search);
@@ -61,6 +63,9 @@ private:
 
   start_point start_;
   config::rule_load_options options_;
+  config::live_rules live_;
+  result<void> readable_; ///< the error of the last refresh
+  std::shared_ptr<const config::rules_in_force> in_force_;
   std::shared_ptr<const basis> configured_;
   std::unordered_map<std::string, std::shared_ptr<const basis>> read_before_;
   /// By where it was looked (cwd and writable roots), then by word.

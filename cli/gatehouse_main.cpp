@@ -16,6 +16,8 @@ constexpr std::string_view help_text =
     R"(gatehouse: decides, enforces and explains which proposed commands become real.
 
   gatehouse run [options] -- CMD…           one command through decision, approval and sandbox
+  gatehouse batch [options] FILE            many calls, one JSON line each in and out
+  gatehouse serve [options]                 the endpoint for IDE extensions: WebSocket, JSON-RPC
   gatehouse sandbox [options] -- CMD…       one command inside the boundary, nobody asked
   gatehouse policy explain [options] -- CMD…  the whole decision about a command; runs nothing
   gatehouse policy check --rules F… CMD…    which rules match a command, text only

@@ -1,6 +1,8 @@
 // The program `gatehouse-host`: what needs actors. People start it through `gatehouse`.
+#include "cli/batch_command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
+#include "cli/serve_command.hpp"
 
 #include <string>
 #include <string_view>
@@ -11,6 +13,8 @@ int main(int argc, char** argv) {
                         static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
   if (name == "run") return run_command(given.subspan(1));
+  if (name == "batch") return batch_command(given.subspan(1));
+  if (name == "serve") return serve_command(given.subspan(1));
   return wrong_usage(name.empty() ? std::string{"a command is missing"}
                                   : "`" + std::string{name} + "` is not part of this version",
                      "gatehouse run -- make test");

@@ -81,10 +81,11 @@ int explain_lines(explainer& judge) {
   };
   for (;;) {
     const bool waits = input.would_wait();
-    if (waits) judge.look_again();
     if ((waits || answers.size() > flush_above) && !flush()) return exit_failed;
     std::string_view line;
-    switch (input.next(line)) {
+    const auto status = input.next(line);
+    if (waits) judge.look_again(); // time has passed
+    switch (status) {
     case line_reader::status::line: answers += answer_line(judge, line, all_read); break;
     case line_reader::status::too_long:
       all_read = false;

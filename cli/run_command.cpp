@@ -3,21 +3,14 @@
 #include "actors/asking_client.hpp"
 #include "actors/random_id.hpp"
 #include "actors/thread_host.hpp"
-#include "cli/guardian_start.hpp"
 #include "cli/output.hpp"
-#include "cli/own_program.hpp"
 #include "cli/run_summary.hpp"
-#include "cli/session_start.hpp"
 #include "cli/terminal_reviewer.hpp"
-#include "config/amendment.hpp"
-#include "config/hooks.hpp"
-#include "config/rule_loader.hpp"
-#include "config/user_shell.hpp"
+#include "cli/thread_setup.hpp"
 #include "protocol/call_report_json.hpp"
 #include "protocol/explain_json.hpp"
 #include "protocol/profile_json.hpp"
 #include "reactor/signals.hpp"
-#include "sandbox/command_environment.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -101,67 +94,6 @@ result<shell_request> read_wish(const options& given) {
   return wish;
 }
 
-std::vector<std::string> command_environment() {
-  std::size_t count = 0;
-  while (environ[count])
-    ++count;
-  return sandbox::inherited_environment({environ, count});
-}
-
-/// The user's hooks, and what they are told of this run: it is a session and a turn of its own.
-result<actors::hook_settings> hooks_of(const start_point& start) {
-  auto handlers = config::load_hooks(start.where);
-  if (!handlers) return handlers.error();
-  auto rules = actors::hook_rules::compile(*std::move(handlers));
-  if (!rules) return rules.error();
-  actors::hook_settings hooks;
-  hooks.rules = *std::move(rules);
-  hooks.context.session_id = hooks.context.turn_id = "run-" + actors::random_id();
-  hooks.context.permission_mode = start.loaded.settings.approval.value.mode == approval_mode::never
-                                      ? "bypassPermissions"
-                                      : "default";
-  hooks.env = command_environment();
-  return hooks;
-}
-
-/// Keeps an approved rule and reads all rules anew (§42).
-actors::rules_result keep_rule(const start_point& start, const config::rule_load_options& options,
-                               const actors::approved_rule& rule) {
-  const auto line = config::prefix_rule_line(rule.prefix, rule.keeps_sandbox);
-  if (!line) return line.error();
-  if (const auto kept = config::append_rule(start.where.gatehouse_home, *line); !kept)
-    return kept.error();
-  auto rules = config::load_rules(start.where, start.loaded, options);
-  if (!rules) return rules.error();
-  return std::move(rules->rules);
-}
-
-actors::thread_terms terms_for(const start_point& start, actors::session_terms session,
-                               const config::loaded_rules& rules,
-                               const config::rule_load_options& rule_options) {
-  const auto& settings = start.loaded.settings;
-  actors::thread_terms terms;
-  terms.judgement.rules = rules.rules;
-  const char* path = std::getenv("PATH");
-  terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
-                            sandbox::writable_roots_of(session.profile, session.context)};
-  terms.shell.helper = beside_me("gatehouse-sandbox");
-  terms.shell.environment = command_environment();
-  terms.shell.context = session.context;
-  for (const auto& name : settings.protected_names)
-    terms.shell.protected_names.push_back(name.value);
-  terms.shell.default_timeout = settings.default_timeout.value;
-  terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
-  terms.boundary = "permission profile " + encode_profile(session.profile);
-  terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
-                        "approval policy";
-  terms.keep_rule = [start, rule_options](const actors::approved_rule& rule) {
-    return keep_rule(start, rule_options, rule);
-  };
-  terms.session = std::move(session);
-  return terms;
-}
-
 /// Shows what comes, and notes when nobody reads any more.
 class output_printer : public actors::thread_subscriber {
 public:
@@ -212,31 +144,15 @@ int run_command(arguments given) {
     complain(start.error());
     return exit_wrong_usage;
   }
-  config::rule_load_options rule_options;
-  rule_options.files = read->values("--rules");
-  rule_options.cwd = start->cwd;
-  auto rules = config::load_rules(start->where, start->loaded, rule_options);
-  auto session = session_terms_of(*start, config::user_shell());
-  auto hooks = hooks_of(*start);
-  if (!rules || !session || !hooks) {
-    complain(!rules ? rules.error() : !session ? session.error() : hooks.error());
-    return exit_wrong_usage;
-  }
-  warn(start->loaded.warnings);
-  warn(rules->warnings);
-  const bool json = read->has("--json");
-  if (session->profile.kind == profile_kind::disabled)
-    warn({"full access: no boundary of ours is around this command; only for disposable machines"});
-
   actors::thread_host host;
-  auto guardian = guardian_of(start->loaded.settings, command_environment(), host.loop());
-  if (!guardian) {
-    complain(guardian.error());
+  auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "run");
+  if (!setup) {
+    complain(setup.error());
     return exit_wrong_usage;
   }
-  auto terms = terms_for(*start, std::move(*session), *rules, rule_options);
-  terms.hooks = *std::move(hooks);
-  terms.guardian = *std::move(guardian);
+  warn(setup->warnings);
+  const bool json = read->has("--json");
+  auto& terms = setup->terms;
   // What a PostToolUse hook may still take away is not shown before it has been asked.
   const bool held =
       !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::shell_command)

@@ -16,14 +16,14 @@
 namespace gatehouse::cli {
 namespace {
 
-result<std::string> working_folder(const options& given) {
+result<std::string> working_folder(const std::string& wanted) {
   char* current = ::getcwd(nullptr, 0);
   if (!current)
     return error{errc::io, std::string{"cannot read the working folder: "} + std::strerror(errno),
                  "Start in a folder that exists."};
   std::string cwd{current};
   std::free(current);
-  if (const auto wanted = given.value("--cwd")) cwd = policy::absolute_below(cwd, *wanted);
+  if (!wanted.empty()) cwd = policy::absolute_below(cwd, wanted);
   struct stat about {};
   if (::stat(cwd.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
     return error{errc::not_found, "the folder " + cwd + " does not exist or is none",
@@ -34,26 +34,31 @@ result<std::string> working_folder(const options& given) {
 } // namespace
 
 result<start_point> load_for(const options& given) {
+  return load_for(start_wishes{given.value("--cwd").value_or(""), given.value("--ask"),
+                               given.value("--profile"), given.value("--backend")});
+}
+
+result<start_point> load_for(const start_wishes& wishes) {
   start_point start;
   start.where = config::locations_from_environment();
-  auto cwd = working_folder(given);
+  auto cwd = working_folder(wishes.cwd);
   if (!cwd) return cwd.error();
   start.cwd = std::move(*cwd);
   config::settings_layer layer;
   const config::origin here{config::layer::command_line, {}, 0};
-  if (const auto ask = given.value("--ask")) {
+  if (const auto& ask = wishes.ask) {
     const auto policy = decode_approval_policy(*ask);
     if (!policy) return policy.error();
     layer.approval = config::setting<approval_policy>{*policy, here};
   }
-  if (const auto name = given.value("--backend")) {
+  if (const auto& name = wishes.backend) {
     const auto backend = *name == "platform" ? sandbox_backend::none : sandbox_backend_from(*name);
     if (!backend || (*backend == sandbox_backend::none && *name != "platform"))
       return error{errc::invalid_request, "`" + *name + "` is not a sandbox backend",
                    "Write platform, linux or landlock after --backend."};
     layer.backend = config::setting<sandbox_backend>{*backend, here};
   }
-  if (const auto profile = given.value("--profile")) {
+  if (const auto& profile = wishes.profile) {
     if (profile->starts_with('{')) {
       auto decoded = decode_profile(*profile);
       if (!decoded) return decoded.error();
@@ -65,6 +70,7 @@ result<start_point> load_for(const options& given) {
   auto loaded = config::load_settings(start.where, start.cwd, layer);
   if (!loaded) return loaded.error();
   start.loaded = std::move(*loaded);
+  start.command_line = std::move(layer);
   return start;
 }
 

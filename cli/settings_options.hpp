@@ -17,9 +17,19 @@ struct start_point {
   config::locations where;
   std::string cwd; ///< absolute, exists: `--cwd`, else the process's
   config::loaded_settings loaded;
+  config::settings_layer command_line; ///< of which `loaded` is the topmost layer
   /// `--profile` given as a JSON object; a name stands in the settings (§43).
   std::optional<permission_profile> given_profile;
 };
+
+/// What one start wishes for, above every layer of the configuration; unset: as configured.
+struct start_wishes {
+  std::string cwd;                    ///< absolute; empty: the process's
+  std::optional<std::string> ask;     ///< approval policy, name or JSON
+  std::optional<std::string> profile; ///< name or JSON object
+  std::optional<std::string> backend; ///< "platform", or the name of one
+};
+result<start_point> load_for(const start_wishes& wishes);
 
 /// Loads every layer with `--cwd`, `--ask`, `--backend` and `--profile` as the command-line layer.
 /// Warnings stay in `loaded`.

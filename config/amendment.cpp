@@ -107,7 +107,8 @@ result<std::string> prefix_rule_line(const std::vector<std::string>& prefix, boo
     tokens += (tokens.empty() ? "" : ", ") + json_quote(token);
   }
   const std::string exact = policy::needs_exact_rule(prefix) ? ", exact=True" : "";
-  const std::string keep = keeps_sandbox ? ", sandbox=\"keep\"" : "";
+  const std::string keep =
+      keeps_sandbox || policy::keeps_sandbox(prefix) ? ", sandbox=\"keep\"" : "";
   return "prefix_rule(pattern=[" + tokens + "], decision=\"allow\"" + exact + keep + ")";
 }
 

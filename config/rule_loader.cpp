@@ -1,6 +1,8 @@
 #include "config/rule_loader.hpp"
 
 #include "config/text_file.hpp"
+#include "policy/amendment.hpp"
+#include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
 #include <algorithm>
@@ -98,7 +100,26 @@ private:
       loaded_.warnings.push_back(path + " is broken: its allow rules are not honoured, its " +
                                  "restrictions stay, until it is mended");
     if (layer == rule_layer::project) drop_allows(file);
+    warn_about_broad_allows(file);
     files_.push_back(std::move(file));
+  }
+
+  /// `["sh", "-c"]`: whatever the model writes behind it runs outside the sandbox.
+  void warn_about_broad_allows(const rule_file& file) {
+    if (!file.problems.empty()) return; // none of its allows counts
+    for (const auto& rule : file.rules) {
+      if (rule.decision != decision::allow || rule.sandbox == policy::rule_sandbox::keep ||
+          rule.exact)
+        continue;
+      std::vector<std::string> prefix;
+      for (const auto& alternatives : rule.pattern)
+        prefix.push_back(alternatives.front());
+      if (policy::is_banned_prefix(prefix))
+        loaded_.warnings.push_back(
+            rule.where.file + ":" + std::to_string(rule.where.line) + ":" +
+            std::to_string(rule.where.column) + ": this allows nearly anything that starts with `" +
+            shell_join(prefix) + "`, without the sandbox (add sandbox=\"keep\", or more words)");
+    }
   }
 
   void drop_allows(rule_file& file) {
@@ -138,6 +159,14 @@ std::string describe(const policy::rule_problem& problem) {
   text += ": " + problem.message;
   if (!problem.excerpt.empty()) text += "\n" + problem.excerpt;
   return text;
+}
+
+void add_rule_files(const std::string& folder, std::vector<std::string>& paths) {
+  paths.push_back(folder);
+  std::vector<std::string> ignored;
+  if (const auto names = list_rule_files(folder, ignored))
+    for (const auto& name : *names)
+      paths.push_back(folder + "/" + name);
 }
 
 rule_file requirements_rule_file(const requirements& required) {

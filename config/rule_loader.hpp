@@ -30,6 +30,9 @@ struct loaded_rules {
 result<loaded_rules> load_rules(const locations& where, const loaded_settings& settings,
                                 const rule_load_options& options);
 
+/// Adds `folder` and the rule files in it to `paths`: what a change of its rules would show in.
+void add_rule_files(const std::string& folder, std::vector<std::string>& paths);
+
 /// One line of a warning for each problem: "file:line:col: message", then the excerpt.
 std::string describe(const policy::rule_problem& problem);
 

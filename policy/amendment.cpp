@@ -191,6 +191,10 @@ bool needs_exact_rule(words prefix) {
   return !prefix.empty() && changes_every_operand(family_of(prefix[0]));
 }
 
+bool keeps_sandbox(words prefix) {
+  return !prefix.empty() && family_of(prefix[0]) == "git";
+}
+
 bool is_presentable_prefix(words argv) {
   constexpr std::size_t max_bytes = 512;
   std::size_t bytes = 0;

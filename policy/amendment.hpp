@@ -17,6 +17,11 @@ bool is_banned_prefix(std::span<const std::string> prefix);
 /// (`rm -f a`, then `rm -f a b`).
 bool needs_exact_rule(std::span<const std::string> prefix);
 
+/// True when a saved rule for `prefix` keeps the sandbox: the program runs what the configuration
+/// of the repository at hand names (git: hooks, monitors, filters), so that a yes in one repository
+/// is none in the next.
+bool keeps_sandbox(std::span<const std::string> prefix);
+
 /// True when `argv` is fit to be shown and saved as a rule: short, one line, no control characters.
 bool is_presentable_prefix(std::span<const std::string> argv);
 

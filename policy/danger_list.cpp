@@ -63,18 +63,31 @@ reason find_remote_danger(words argv) {
 }
 
 /// `LD_PRELOAD=./x.so git …` runs code of the file's choice inside whatever program follows.
+reason find_loader_danger(std::string_view assignment) {
+  const auto name = assignment.substr(0, assignment.find('='));
+  const auto value = assignment.substr(std::min(name.size() + 1, assignment.size()));
+  bool loads =
+      is_one_of(name, {"LD_PRELOAD",       "LD_AUDIT",   "LD_LIBRARY_PATH",   "GCONV_PATH",
+                       "BASH_ENV",         "PYTHONPATH", "PYTHONHOME",        "PYTHONSTARTUP",
+                       "PERL5LIB",         "PERL5OPT",   "PERLLIB",           "RUBYLIB",
+                       "RUBYOPT",          "NODE_PATH",  "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
+                       "JDK_JAVA_OPTIONS", "LUA_INIT",   "GIT_EXEC_PATH",     "GIT_TEMPLATE_DIR",
+                       "GCC_EXEC_PREFIX"});
+  loads = loads || name.starts_with("DYLD_");
+  if (name == "NODE_OPTIONS")
+    for (std::string_view option : {"--require", "-r", "--import", "--loader", "--experimental-l"})
+      loads = loads || value.find(option) != std::string_view::npos;
+  if (!loads) return std::nullopt;
+  return std::string{name} + " makes the program load code of the caller's choice";
+}
+
 reason find_loader_danger(const command_segment& segment) {
-  for (std::string_view assignment : segment.assignments) {
-    const auto name = assignment.substr(0, assignment.find('='));
-    const auto value = assignment.substr(std::min(name.size() + 1, assignment.size()));
-    if (is_one_of(name, {"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "BASH_ENV"}) ||
-        name.starts_with("DYLD_"))
-      return std::string{name} + " makes the program load code of the caller's choice";
-    if (name == "NODE_OPTIONS")
-      for (std::string_view option : {"--require", "-r", "--import", "--loader"})
-        if (value.find(option) != std::string_view::npos)
-          return "NODE_OPTIONS makes the program load code of the caller's choice";
-  }
+  for (const auto& assignment : segment.assignments)
+    if (auto why = find_loader_danger(assignment)) return why;
+  if (is_one_of(segment.argv[0], {"export", "declare", "typeset", "readonly", "local"}))
+    for (const auto& word : words{segment.argv}.subspan(1))
+      if (word.find('=') != std::string::npos)
+        if (auto why = find_loader_danger(word)) return why;
   return std::nullopt;
 }
 
@@ -124,14 +137,42 @@ bool text_is_unknown(const command_segment& segment) {
   return true;
 }
 
+std::string_view without_dot(std::string_view path) noexcept {
+  return path.starts_with("./") ? path.substr(2) : path;
+}
+
+/// The segment runs one of `files`, itself or through an interpreter.
+bool runs_one_of(const command_segment& segment, const std::vector<std::string_view>& files) {
+  const auto is_among = [&](std::string_view word) {
+    return std::ranges::any_of(
+        files, [&](std::string_view file) { return without_dot(file) == without_dot(word); });
+  };
+  if (files.empty()) return false;
+  if (segment.argv[0].find('/') != std::string::npos && is_among(segment.argv[0])) return true;
+  return interprets_text(program_name(segment.argv[0])) &&
+         std::ranges::any_of(segment.argv.begin() + 1, segment.argv.end(), is_among);
+}
+
 reason find_hidden_program(const command_analysis& analysis) {
   const auto& segments = analysis.segments;
   const bool hidden = std::ranges::any_of(
       segments, [](const auto& s) { return hides_text(program_name(s.argv[0])); });
   if (!hidden) return std::nullopt;
-  for (const auto& segment : segments)
-    if (interprets_text(program_name(segment.argv[0])) && text_is_unknown(segment))
-      return "it runs downloaded or encoded text as a program";
+  constexpr auto why = "it runs downloaded or encoded text as a program";
+  std::vector<std::string_view> written; // by a program whose output nobody can know
+  for (const auto& segment : segments) {
+    const auto program = program_name(segment.argv[0]);
+    if (interprets_text(program) && text_is_unknown(segment)) return why;
+    if (runs_one_of(segment, written)) return why;
+    if (!hides_text(program)) continue;
+    written.insert(written.end(), segment.write_targets.begin(), segment.write_targets.end());
+    const auto args = words{segment.argv}.subspan(1);
+    for (std::size_t i = 0; i + 1 < args.size(); ++i)
+      if (is_one_of(args[i], {"-o", "-O", "--output", "--output-document", "-out"}) ||
+          (args[i].size() > 2 && args[i].starts_with('-') && args[i][1] != '-' &&
+           is_one_of(std::string_view{args[i]}.substr(args[i].size() - 1), {"o", "O"})))
+        written.push_back(args[i + 1]);
+  }
   return std::nullopt;
 }
 
@@ -172,14 +213,17 @@ std::optional<danger> find_danger(const command_segment& segment) {
     if (auto why = find_git_danger(argv)) return other(*std::move(why));
   for (auto find : {find_system_danger, find_remote_danger, find_windows_danger})
     if (auto why = find(argv)) return other(*std::move(why));
-  for (auto find : {find_loader_danger, find_target_danger})
-    if (auto why = find(segment)) return other(*std::move(why));
+  if (auto why = find_loader_danger(segment)) return other(*std::move(why));
+  if (auto why = find_target_danger(segment)) return other(*std::move(why));
   return std::nullopt;
 }
 
 std::optional<danger> find_combined_danger(const command_analysis& analysis) {
   if (analysis.too_deep) return other("too deeply nested");
   if (auto why = find_hidden_program(analysis)) return other(*std::move(why));
+  for (const auto& assignment : analysis.loose_assignments)
+    if (assignment.starts_with("LD_") || assignment.starts_with("BASH_ENV="))
+      if (auto why = find_loader_danger(assignment)) return other(*std::move(why));
   if (is_fork_bomb(analysis.script)) return other("a fork bomb starts processes without end");
   return std::nullopt;
 }

@@ -35,9 +35,14 @@ bool is_narrow(const std::vector<std::string>& prefix) {
   return !is_banned_prefix(prefix) && is_presentable_prefix(prefix);
 }
 
+/// A rule that keeps the sandbox does not answer a question about leaving it.
+bool helps(const exec_request& request, const std::vector<std::string>& prefix) {
+  return !keeps_sandbox(prefix) || request.sandbox_permissions == sandbox_permissions::use_default;
+}
+
 bool suggestion_settles(const exec_request& request, std::span<const segment_judgement> judgements,
                         const program_facts& facts) {
-  if (!is_narrow(request.prefix_rule)) return false;
+  if (!is_narrow(request.prefix_rule) || !helps(request, request.prefix_rule)) return false;
   if (std::ranges::any_of(judgements, &segment_judgement::matched)) return false;
   const candidate rule{request.prefix_rule, facts};
   bool used = false;
@@ -71,6 +76,7 @@ std::vector<std::string> propose_amendment(const exec_request& request,
     if (first == judgements.end()) return {};
   }
   const auto& argv = first->shown.argv;
+  if (!helps(request, argv)) return {};
   if (!is_narrow(argv) || !candidate{argv, facts}.allows(*first)) return {};
   return argv;
 }

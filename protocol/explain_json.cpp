@@ -2,6 +2,7 @@
 
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/json_quote.hpp"
+#include "protocol/json_tree.hpp"
 #include "protocol/profile_json.hpp"
 #include "protocol/utf8.hpp"
 
@@ -33,6 +34,9 @@ result<json::value> parse_text(std::string_view line) {
   if (failure)
     return wrong("/",
                  "byte " + std::to_string(used) + ": not valid JSON (" + failure.message() + ")");
+  // A name that stands twice means one thing to us and perhaps another to who wrote it.
+  const json_source source{"request", errc::invalid_request, "Correct the request.", line.size()};
+  if (const auto strict = parse_json(line, source); !strict) return strict.error();
   return parser.release();
 }
 

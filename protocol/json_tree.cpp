@@ -6,7 +6,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 
 namespace gatehouse {
 namespace {
@@ -99,20 +99,22 @@ error wrong_text(const json_source& source, const std::string& what) {
   return {source.code, source.what + ": " + what, source.remedy};
 }
 
-void write(json_writer& out, const json_tree& tree) {
+} // namespace
+
+void write_tree(json_writer& out, const json_tree& tree) {
   if (const auto* yes = std::get_if<bool>(&tree.value)) return out.boolean(*yes);
   if (const auto* number = std::get_if<std::int64_t>(&tree.value)) return out.number(*number);
   if (const auto* real = std::get_if<double>(&tree.value)) {
-    char digits[32];
-    const auto length = std::snprintf(digits, sizeof digits, "%.17g", *real);
-    return out.raw({digits, static_cast<std::size_t>(length)});
+    char digits[40]; // the shortest that reads back as the same number
+    const auto end = std::to_chars(digits, digits + sizeof digits, *real).ptr;
+    return out.raw({digits, static_cast<std::size_t>(end - digits)});
   }
   if (const auto* text = std::get_if<std::string>(&tree.value)) return out.text(*text);
   if (const auto* list = std::get_if<json_tree::array>(&tree.value)) {
     out.open('[');
     for (const auto& item : *list) {
       out.item();
-      write(out, item);
+      write_tree(out, item);
     }
     return out.close(']');
   }
@@ -121,12 +123,10 @@ void write(json_writer& out, const json_tree& tree) {
   out.open('{');
   for (const auto& [name, value] : *fields) {
     out.key(name);
-    write(out, value);
+    write_tree(out, value);
   }
   out.close('}');
 }
-
-} // namespace
 
 result<json_tree> parse_json(std::string_view text, const json_source& source) {
   if (text.size() > source.max_bytes)
@@ -213,7 +213,7 @@ bool json_node::is_null() const noexcept {
 
 std::string json_node::encode() const {
   json_writer out;
-  write(out, *tree_);
+  write_tree(out, *tree_);
   return std::move(out).take();
 }
 

@@ -40,6 +40,11 @@ struct json_source {
 /// byte offset or the JSON pointer.
 result<json_tree> parse_json(std::string_view text, const json_source& source);
 
+class json_writer;
+
+/// Writes `tree` as it was read.
+void write_tree(json_writer& out, const json_tree& tree);
+
 class json_fields;
 
 /// A value and where it stands; every error names the place by its JSON pointer. Borrows the tree
@@ -50,6 +55,7 @@ public:
 
   [[nodiscard]] error wrong(std::string_view what) const;
   [[nodiscard]] const std::string& pointer() const noexcept { return pointer_; }
+  [[nodiscard]] const json_tree& tree() const noexcept { return *tree_; }
 
   /// An object with no other fields than `known`.
   [[nodiscard]] result<json_fields> object(std::initializer_list<std::string_view> known) const;

@@ -320,6 +320,9 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
   if (name == "flock" && !inner.empty() &&
       (inner.front().text == "-c" || inner.front().text == "--command"))
     return joined_script(inner.subspan(1), name, other);
+  if (name == "sg" && !inner.empty())
+    return joined_script(inner.subspan(inner.front().text == "-c" && inner.size() > 1 ? 1 : 0),
+                         name, other);
   if (name == "xargs" && !inner.empty()) {
     rebuilt.assign(inner.begin(), inner.end());
     for (auto& w : rebuilt)

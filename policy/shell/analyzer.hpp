@@ -4,6 +4,7 @@
 #include "policy/shell/segments.hpp"
 #include "policy/shell/wrappers.hpp"
 
+#include <optional>
 #include <span>
 
 namespace gatehouse::policy::shell {
@@ -48,14 +49,27 @@ private:
   void shell(words all, const context& at);
   void process_script(const word& process, std::string_view of, const context& at);
   void input_script(std::string_view of, const context& at);
+  std::optional<word> input_text(const context& at) const;
   void find_actions(words all, const context& at);
   void fd_actions(words all, const context& at);
   void remote_shell(words all, const context& at);
   void parallel(words all, const context& at);
   void container(words all, const context& at);
   void git_commands(words all, const context& at);
+  void git_setting(std::string key, word value, std::string_view of, const context& at);
   void assigned_scripts(std::span<const std::string> assignments, const context& at);
   void hidden_expansions(words all, const context& at);
+
+  void embedded_commands(words all, const context& at);
+  void command_option(word value, std::string_view of, const context& at);
+  void ssh_option(word value, std::string_view of, const context& at);
+  void job_table(const context& at);
+  void makefile(words all, const context& at);
+  void copied(words all, const context& at);
+  void embedded_code(words all, const context& at);
+  void code(const word& text, std::string_view of, const context& at, bool backticks);
+  void awk_program(words all, const context& at);
+  void sed_program(words all, const context& at);
   void powershell(words all, const context& at);
 
   void unreadable(std::string why);

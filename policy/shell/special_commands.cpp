@@ -66,7 +66,8 @@ bool is_shell_name(std::string_view name) noexcept {
 void analyzer::unwrap(words all, const context& at) {
   auto name = base_name(all.front().text);
   if (is_shell_name(name)) return shell(all, at);
-  if (name == "eval") return joined_script(all.subspan(1), "eval", at);
+  if (name == "eval")
+    return joined_script(all.subspan(all.size() > 1 && all[1].text == "--" ? 2 : 1), "eval", at);
   if (name == "trap") {
     std::size_t first = 1;
     if (first < all.size() && all[first].text == "--") ++first;
@@ -108,6 +109,13 @@ void analyzer::unwrap(words all, const context& at) {
   if (name == "parallel") return parallel(all, at);
   if (name == "docker" || name == "podman" || name == "nerdctl") return container(all, at);
   if (is_powershell_name(name)) return powershell(all, at);
+  embedded_commands(all, at);
+  // `npm exec`, `perf stat`: the subcommand is what runs another program.
+  constexpr std::size_t max_globals = 6;
+  for (std::size_t i = 1; i < std::min(all.size(), max_globals); ++i)
+    if (const auto* grammar = find_wrapper(std::string(name) + " " + all[i].text))
+      return wrapper(*grammar, all.subspan(i), at);
+  if (name == "sem") return parallel(all, at);
   if (name.starts_with("ld-linux") || name.starts_with("ld-musl")) name = "ld.so";
   if (name == "gtimeout" || name == "genv" || name == "gnice" || name == "gnohup" ||
       name == "gxargs" || name == "gstdbuf" || name == "gtime")
@@ -193,13 +201,13 @@ void analyzer::process_script(const word& process, std::string_view of, const co
   script_word(text, of, at);
 }
 
-/// The program reads its script from its input.
-void analyzer::input_script(std::string_view of, const context& at) {
+/// What a program reads from its input, as far as it is known; nothing when it inherits ours.
+std::optional<word> analyzer::input_text(const context& at) const {
   const auto* from = &at;
   while (from != nullptr &&
          (from->found == nullptr || from->found->input.from == input_source::kind::inherited))
     from = from->outer;
-  if (from == nullptr) return;
+  if (from == nullptr) return std::nullopt;
   const auto& input = from->found->input;
   word text;
   if (input.from == input_source::kind::text) {
@@ -210,7 +218,12 @@ void analyzer::input_script(std::string_view of, const context& at) {
   } else {
     text.known = false;
   }
-  script_word(text, of, at);
+  return text;
+}
+
+/// The program reads its script from its input.
+void analyzer::input_script(std::string_view of, const context& at) {
+  if (const auto text = input_text(at)) script_word(*text, of, at);
 }
 
 void analyzer::find_actions(words all, const context& at) {
@@ -232,8 +245,16 @@ void analyzer::find_actions(words all, const context& at) {
 void analyzer::fd_actions(words all, const context& at) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     const auto& text = all[i].text;
-    if (text != "-x" && text != "-X" && text != "--exec" && text != "--exec-batch") continue;
     std::vector<word> inner;
+    if (text.starts_with("--exec=") || text.starts_with("--exec-batch=")) {
+      inner.push_back(all[i]);
+      inner.front().text.erase(0, text.find('=') + 1);
+    } else if (text.size() > 2 && (text.starts_with("-x") || text.starts_with("-X"))) {
+      inner.push_back(all[i]);
+      inner.front().text.erase(0, 2);
+    } else if (text != "-x" && text != "-X" && text != "--exec" && text != "--exec-batch") {
+      continue;
+    }
     for (++i; i < all.size() && all[i].text != ";"; ++i) {
       inner.push_back(all[i]);
       if (all[i].text.find('{') != std::string::npos) inner.back().known = false;
@@ -248,20 +269,17 @@ void analyzer::remote_shell(words all, const context& caller) {
   const auto parsed = parse_options(ssh_grammar, all, 1);
   if (!parsed.understood) unreadable("the options of `ssh` are not understood");
   for (const auto& option : parsed.options) {
-    if (option.name != "o") continue;
-    auto value = option.value;
-    const auto end = value.text.find_first_of("= ");
-    auto key = value.text.substr(0, end);
-    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
-    });
-    if ((key == "proxycommand" || key == "localcommand" || key == "knownhostscommand") &&
-        end != std::string::npos) {
-      value.text.erase(0, end + 1);
-      script_word(value, "ssh", at);
-    }
+    if (option.name == "o") ssh_option(option.value, "ssh", at);
   }
-  const auto rest = all.subspan(std::min(parsed.command + 1, all.size()));
+  // Options may follow the host, and a `--` before the command.
+  auto first = std::min(parsed.command + 1, all.size());
+  if (first < all.size() && all[first].text.starts_with('-')) {
+    const auto more = parse_options(ssh_grammar, all, first);
+    for (const auto& option : more.options)
+      if (option.name == "o") ssh_option(option.value, "ssh", at);
+    if (more.understood) first = more.command;
+  }
+  const auto rest = all.subspan(first);
   if (rest.empty()) {
     if (parsed.command < all.size()) input_script("ssh", at);
     return;
@@ -294,6 +312,9 @@ void analyzer::container(words all, const context& at) {
     const auto& text = all[i].text;
     if (text != "exec" && text != "run") continue;
     const auto* grammar = find_wrapper(text == "exec" ? "docker exec" : "docker run");
+    const auto parsed = parse_options(*grammar, all.subspan(i), 1);
+    for (const auto& option : parsed.options)
+      if (option.name == "entrypoint") script_word(option.value, "docker", at);
     return wrapper(*grammar, all.subspan(i), at);
   }
 }

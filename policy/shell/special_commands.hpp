@@ -2,6 +2,9 @@
 
 #include "policy/shell/script.hpp"
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace gatehouse::policy::shell {
@@ -11,6 +14,12 @@ word unknown_words();
 
 /// Marks `placeholder` inside `w` as a part that is only known when it runs.
 void put_unknown(word& w, std::string_view placeholder);
+
+/// The value of option `all[i]` when it is one of `shorts` (letters; the value is attached or the
+/// next word) or `longs` (words with a blank between them, with one dash or two, or abbreviated);
+/// `i` moves on to the word that held it. Generous: what follows an unknown letter may be one.
+std::optional<word> option_value(std::span<const word> all, std::size_t& i, std::string_view shorts,
+                                 std::string_view longs);
 
 /// True for a shell that reads `[[`, `((`, `$'…'` and `&>` as bash does.
 bool is_like_bash(std::string_view name) noexcept;

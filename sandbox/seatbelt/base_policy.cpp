@@ -9,6 +9,7 @@ std::string_view seatbelt_base_policy() noexcept {
 ; processes
 (allow process-exec)
 (allow process-fork)
+(allow file-map-executable)
 (allow signal (target same-sandbox))
 (allow process-info* (target same-sandbox))
 
@@ -50,7 +51,7 @@ std::string_view seatbelt_base_policy() noexcept {
 std::string_view seatbelt_minimal_policy() noexcept {
   return R"(
 ; what :minimal means here beside its paths
-(allow file-read* file-map-executable
+(allow file-read*
   (subpath "/System/Library") (subpath "/System/Volumes/Preboot/Cryptexes/OS")
   (subpath "/Library/Apple") (subpath "/private/etc") (subpath "/private/var/db/timezone")
   (subpath "/private/var/db/dyld"))

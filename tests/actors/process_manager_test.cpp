@@ -78,6 +78,8 @@ TEST_SUITE("actors.process_manager") {
     REQUIRE(refused.failure);
     CHECK(refused.failure->message.starts_with("StdinClosed"));
     CHECK(stage.write(id, "\x03\x03").failure);
+    // A shell goes on after a Ctrl-C that reaches it while its command ends by itself.
+    REQUIRE(stage.heard(id, "end of input"));
     const auto stopped = stage.write(id, "\x03", 20s);
     CHECK(stopped.result.exit_code == 130);
     CHECK(stage.list().empty());

@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <set>
+#include <sstream>
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -31,7 +33,7 @@ unsigned mode_of(const std::string& path) {
 
 TEST_SUITE("config.amendment") {
   TEST_CASE("§42 the line has one form, and words keep their exact bytes") {
-    CHECK(line_for({"git", "push"}) == R"(prefix_rule(pattern=["git", "push"], decision="allow"))");
+    CHECK(line_for({"npm", "test"}) == R"(prefix_rule(pattern=["npm", "test"], decision="allow"))");
     CHECK(line_for({"a\"b\\", "\n\t\x01", "é", ""}) ==
           R"(prefix_rule(pattern=["a\"b\\", "\n\t\u0001", "é", ""], decision="allow"))");
   }
@@ -93,6 +95,37 @@ TEST_SUITE("config.amendment") {
     CHECK(append_rule(base.path(), line_for({"ls"})));
     CHECK(base.read("rules/default.rules") == "# mine\n" + line_for({"ls"}) + "\n");
     CHECK_FALSE(std::filesystem::exists(base / "rules/default.rules.new"));
+  }
+
+  TEST_CASE("§42 kill -9 at any moment of an append never leaves half a rule") {
+    const tests::temp_folder base;
+    std::set<std::string> possible;
+    for (int i = 0; i < 400; ++i)
+      possible.insert(line_for({"tool" + std::to_string(i), std::string(2000, 'x')}));
+    const std::vector<std::string> all(possible.begin(), possible.end());
+    for (int round = 0; round < 40; ++round) {
+      const auto child = ::fork();
+      REQUIRE(child >= 0);
+      if (child == 0) {
+        for (const auto& line : all)
+          (void)append_rule(base.path(), line);
+        ::_exit(0);
+      }
+      ::usleep(static_cast<useconds_t>(500 + round * 211)); // any moment will do
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+      std::istringstream text{base.read("rules/default.rules")};
+      std::string whole = text.str();
+      CHECK((whole.empty() || whole.back() == '\n'));
+      for (std::string line; std::getline(text, line);)
+        CHECK(possible.contains(line));
+    }
+    CHECK(append_rule(base.path(), line_for({"last"})));
+  }
+
+  TEST_CASE("§42 BR-027 a rule for git keeps the sandbox") {
+    CHECK(line_for({"git", "fetch"}) ==
+          R"(prefix_rule(pattern=["git", "fetch"], decision="allow", sandbox="keep"))");
   }
 
   TEST_CASE("§42 errors carry the path") {

@@ -142,6 +142,17 @@ TEST_SUITE("config.rule_loader") {
     CHECK(mentions(loaded, "x.rules cannot be read"));
   }
 
+  TEST_CASE("§41 weakness 19: an allow for an interpreter or a wrapper is warned about") {
+    const world w;
+    w.rules("etc/rules/s.rules", "prefix_rule(['sh', '-c'])\n"
+                                 "prefix_rule(['python3'], sandbox='keep')\n"
+                                 "prefix_rule(['cargo', 'test'])\n");
+    const auto loaded = w.load();
+    REQUIRE(loaded.warnings.size() == 1);
+    CHECK(loaded.warnings[0].find("s.rules:1:") != std::string::npos);
+    CHECK(loaded.warnings[0].find("`sh -c`") != std::string::npos);
+  }
+
   TEST_CASE("§44 a rules folder that cannot be read, or a missing --rules file, is an error") {
     const world w;
     CHECK_FALSE(w.try_load({.files = {w.base / "missing"}}));

@@ -233,7 +233,8 @@ TEST_CASE("§29 downloaded text that is run as a program is dangerous") {
   CHECK(find_danger(substituted));
   CHECK_FALSE(find_danger(analysis_of({{"curl", "u"}, {"python3", "-m", "json.tool"}})));
   CHECK_FALSE(find_danger(analysis_of({{"curl", "u"}, {"node", "-e", "1"}})));
-  CHECK_FALSE(find_danger(analysis_of({{"curl", "-o", "x.sh", "u"}, {"sh", "x.sh"}})));
+  CHECK(find_danger(analysis_of({{"curl", "-o", "x.sh", "u"}, {"sh", "x.sh"}})));
+  CHECK_FALSE(find_danger(analysis_of({{"curl", "-o", "x.sh", "u"}, {"sh", "y.sh"}})));
   CHECK_FALSE(find_danger(analysis_of({{"curl", "u"}, {"jq", "."}})));
   CHECK_FALSE(find_danger(analysis_of({{"cat", "x"}, {"sh"}})));
 }

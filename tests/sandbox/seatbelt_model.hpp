@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <regex.h>
@@ -214,7 +215,7 @@ private:
   }
 
   std::map<std::string, std::string> parameters_;
-  mutable std::map<std::string, compiled> expressions_;
+  mutable std::unordered_map<std::string, compiled> expressions_;
   std::string text_;
   std::size_t at_ = 0;
   bool versioned_ = false, denies_by_default_ = false;

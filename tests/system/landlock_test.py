@@ -2,6 +2,7 @@
 import ctypes
 import json
 import os
+import pty
 import signal
 import socket
 import stat
@@ -130,6 +131,43 @@ class Landlock(unittest.TestCase):
             self.refused(command)
             self.assertEqual(self.snapshot(out), self.before[0], command)
 
+    def test_a_link_exchanged_between_look_and_use_leads_nowhere(self):
+        race = f"""
+import os, threading
+os.mkdir("d"); open("d/f", "w").close(); os.symlink({self.out!r}, "l"); os.symlink(".git", "g")
+going = True
+def exchange():
+    libc = __import__("ctypes").CDLL(None)
+    while going:
+        for other in (b"l", b"g"):
+            for _ in range(2):
+                libc.syscall({316 if os.uname().machine == "x86_64" else 276}, -100, b"d", -100, other, 2)
+threads = [threading.Thread(target=exchange) for _ in range(2)]
+for one in threads: one.start()
+done = failed = 0
+ways = (lambda: os.close(os.open("d/f", os.O_WRONLY | os.O_TRUNC)), lambda: os.close(os.open("d/config", os.O_RDWR | os.O_CREAT)),
+        lambda: os.chmod("d/f", 0o777), lambda: os.utime("d/f", (1, 1)), lambda: os.mkdir("d/made"),
+        lambda: os.rename("a", "d/f"), lambda: os.link("d/f", "stolen"), lambda: os.unlink("d/f"),
+        lambda: os.symlink("x", "d/new"), lambda: os.chown("d/f", os.getuid(), os.getgid()))
+for i in range(1500):
+    try:
+        ways[i % len(ways)](); done += 1
+    except OSError:
+        failed += 1
+    for name in ("stolen", "d/made", "d/new"):
+        try: (os.rmdir if name == "d/made" else os.unlink)(name)
+        except OSError: pass
+    try: os.close(os.open("a", os.O_WRONLY | os.O_CREAT))
+    except OSError: pass
+going = False
+for one in threads: one.join()
+print(done, failed)
+"""
+        status, out, err, _ = self.run_it(["python3", "-c", race])
+        self.assertEqual(status, 0, err)
+        done, failed = map(int, out.split())
+        self.assertGreater(min(done, failed), 50, "the race did not run both ways")
+
     def test_protected_names_hold_when_they_exist_and_when_they_do_not(self):
         for command in ("echo x > .git/config", "rm -r .git", "mv .git g", "mkdir .git/new", "chmod 777 .git/config",
                         "touch .git", "mkdir .vscode", "echo x > .bashrc", "mkdir t && mv t .codex",
@@ -202,6 +240,24 @@ class Landlock(unittest.TestCase):
 
     def test_the_terminal_of_the_caller_is_out_of_reach(self):
         self.refused("echo x > /dev/tty")
+
+    def test_a_terminal_made_for_the_command_is_its_own(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(HELPER, [HELPER, "--sandbox-policy-cwd", self.ws, "--permission-profile", json.dumps(WORKSPACE),
+                              "--use-legacy-landlock", "--", "/bin/bash", "-c",
+                              "echo to-tty > /dev/tty; test -t 0 && read -r line && echo got $line; stty size; exit 5"])
+        os.write(terminal, b"word\n")
+        said = b""
+        try:
+            while part := os.read(terminal, 4096):
+                said += part
+        except OSError:
+            pass
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 5, said)
+        self.assertIn(b"to-tty", said)
+        self.assertIn(b"got word", said)
 
     def test_host_sockets_are_out_of_reach_and_own_ones_work(self):
         with socket.socket(socket.AF_UNIX) as named, socket.socket(socket.AF_UNIX) as hidden:

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "actors/endpoint/client_port.hpp"
+#include "reactor/websocket_server.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gatehouse::actors {
+
+/// Who may connect to this server (reference protocol 5.7).
+struct admission_terms {
+  std::string agent_token;          ///< empty: no token gives this authority
+  std::string reviewer_token;       ///< likewise
+  bool open_to_agents = false;      ///< without a token a connection has an agent's authority
+  std::vector<std::string> origins; ///< that a page may have, "https://host[:port]" exactly
+  std::uint32_t own_uid = 0;
+};
+
+struct admission {
+  reactor::http_answer answer; ///< 101: let it in, as `who`
+  authority who = authority::agent;
+};
+
+/// Judges one request: Host and Origin first, then the path, then the credential. A request that
+/// could come from a web page (an Origin, a foreign Host) is refused whatever it brings, unless its
+/// origin is listed. /readyz and /healthz answer 200 to anyone who may ask at all.
+admission admit(const reactor::http_request& request, const admission_terms& terms);
+
+/// The WebSocket subprotocol in which a page may bring its token, beside `gatehouse.v1`.
+inline constexpr std::string_view token_subprotocol = "gatehouse.token.";
+inline constexpr std::string_view subprotocol = "gatehouse.v1";
+
+} // namespace gatehouse::actors

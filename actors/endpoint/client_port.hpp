@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace gatehouse::actors {
+
+/// What a connection may do; fixed by its credential (§D13). An agent proposes and reads its own
+/// results; a reviewer answers questions and changes policy, and cannot propose.
+enum class authority : std::uint8_t { agent, reviewer };
+
+/// The way to one connected client. Used on the loop's thread; it never calls back from inside.
+class client_port {
+public:
+  virtual ~client_port() = default;
+  /// One message. It is queued; nothing is lost while the connection stands.
+  virtual void send(std::string text) = 0;
+  /// Bytes that wait because the client reads slowly.
+  [[nodiscard]] virtual std::size_t queued_bytes() const = 0;
+  /// Ends the connection after what is queued (WebSocket close codes). `lost` still comes.
+  virtual void close(int code, const std::string& reason) = 0;
+};
+
+/// What a connected client does. Used on the loop's thread.
+class client_link {
+public:
+  virtual ~client_link() = default;
+  virtual void received(std::string_view text) = 0;
+  /// The client has read; queued_bytes is small again.
+  virtual void drained() = 0;
+  /// The connection has ended; nothing more comes.
+  virtual void lost() = 0;
+};
+
+} // namespace gatehouse::actors

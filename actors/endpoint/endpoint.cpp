@@ -1,0 +1,183 @@
+#include "actors/endpoint/endpoint.hpp"
+
+#include "actors/random_id.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gatehouse::actors {
+
+namespace app = rpc::app;
+
+namespace {
+
+constexpr int policy_violation = 1008;
+
+std::int64_t unix_ms_now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+rpc::failure refused(std::string message, std::string kind,
+                     rpc::code code = rpc::code::invalid_request) {
+  return {code, std::move(message), std::move(kind), {}};
+}
+
+} // namespace
+
+/// One connection: it reads messages and hands them to its session.
+class endpoint::link : public client_link {
+public:
+  link(endpoint& owner, authority who, std::shared_ptr<client_port> port)
+      : owner_{owner}, who_{who}, port_{std::move(port)} {}
+  ~link() override { link::lost(); }
+
+  void received(std::string_view text) override {
+    if (!port_) return;
+    auto read = rpc::read_message(text, owner_.services_.limits.frame_bytes);
+    if (const auto* bad = std::get_if<rpc::unreadable>(&read)) {
+      port_->send(rpc::write_failure(bad->id, bad->why, version_));
+      return;
+    }
+    const auto& message = std::get<rpc::message>(read);
+    if (!session_) {
+      first(message);
+      return;
+    }
+    switch (message.what()) {
+    case rpc::message::kind::request: session_->request(message); break;
+    case rpc::message::kind::response: session_->response(message); break;
+    case rpc::message::kind::notification: break; // `initialized`; others change nothing
+    }
+  }
+  void drained() override {
+    if (session_) session_->drained();
+  }
+  void lost() override {
+    port_ = nullptr;
+    if (!session_) return;
+    const auto session = std::exchange(session_, nullptr);
+    session->detach();
+    owner_.lost(session->id());
+  }
+
+  /// Another connection takes the session over.
+  void evict() {
+    session_ = nullptr;
+    if (port_) port_->close(policy_violation, "another connection resumed this session");
+    port_ = nullptr;
+  }
+
+private:
+  void first(const rpc::message& message) {
+    version_ = message.has_version();
+    const auto fail = [&](rpc::failure why) {
+      if (message.what() == rpc::message::kind::request)
+        port_->send(rpc::write_failure(message.id(), why, version_));
+    };
+    if (message.what() != rpc::message::kind::request ||
+        message.method() != app::methods::initialize::name) {
+      fail(refused("the first request is initialize", "notInitialized"));
+      return;
+    }
+    auto params = rpc::codec<app::initialize_params>::decode(message.params());
+    if (!params) {
+      fail(rpc::invalid_params(params.error()));
+      return;
+    }
+    const bool resumed = params->resume_session_id.has_value();
+    if (resumed && !resume(*params, fail)) return;
+    if (!resumed) {
+      session_ = std::make_shared<app_session>("session-" + random_id(), who_, owner_.services_);
+      owner_.sessions_[session_->id()].session = session_;
+    }
+    owner_.sessions_[session_->id()].at = this;
+    session_->attach(port_, version_);
+    port_->send(rpc::write_result(message.id(), rpc::to_json(facts(resumed)), version_));
+    if (resumed) session_->catch_up();
+    if (who_ == authority::reviewer && params->capabilities && params->capabilities->gatehouse &&
+        params->capabilities->gatehouse->approvals.value_or(false))
+      session_->want_approvals();
+  }
+
+  template <class Fail>
+  bool resume(const app::initialize_params& params, const Fail& fail) {
+    const auto found = owner_.sessions_.find(*params.resume_session_id);
+    // A session belongs to the credential that made it.
+    if (found == owner_.sessions_.end() || found->second.session->who() != who_) {
+      fail(refused("there is no such session (any more); initialize without resumeSessionId",
+                   "unknownSession"));
+      return false;
+    }
+    auto& known = found->second;
+    if (known.at) {
+      if (!params.takeover.value_or(false)) {
+        fail(refused("the session has a live connection; takeover:true ends that one", "attached",
+                     rpc::code::attached));
+        return false;
+      }
+      known.session->detach();
+      std::exchange(known.at, nullptr)->evict();
+    }
+    known.expiry.reset();
+    session_ = known.session;
+    return true;
+  }
+
+  [[nodiscard]] app::initialize_result facts(bool resumed) const {
+    const auto& limits = owner_.services_.limits;
+    app::initialize_result told;
+    told.user_agent = "gatehouse/" + owner_.services_.version;
+    told.platform_family = "unix";
+    told.platform_os = "linux";
+    told.session_id = session_->id();
+    told.resumed = resumed;
+    told.gatehouse.version = owner_.services_.version;
+    told.gatehouse.authority = who_ == authority::agent ? "agent" : "reviewer";
+    told.gatehouse.tools = {"shell_command", "request_permissions"};
+    told.gatehouse.limits = {static_cast<std::int64_t>(limits.frame_bytes),
+                             static_cast<std::int64_t>(limits.in_flight), 1 << 20,
+                             limits.session_grace.count()};
+    return told;
+  }
+
+  endpoint& owner_;
+  authority who_;
+  std::shared_ptr<client_port> port_;
+  std::shared_ptr<app_session> session_; ///< unset before initialize
+  bool version_ = false;
+};
+
+endpoint::endpoint(thread_host& host, endpoint_terms terms)
+    : host_{host}, threads_{host, std::move(terms.open_thread)}, services_{
+                                                                     threads_,
+                                                                     terms.limits,
+                                                                     std::move(terms.version),
+                                                                     std::move(terms.explain),
+                                                                     std::move(terms.profiles),
+                                                                     unix_ms_now} {
+  threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
+    for (const auto& [id, one] : sessions_)
+      one.session->thread_started(entry);
+  });
+}
+
+endpoint::~endpoint() = default;
+
+std::unique_ptr<client_link> endpoint::connected(authority who, std::shared_ptr<client_port> port) {
+  return std::make_unique<link>(*this, who, std::move(port));
+}
+
+void endpoint::lost(const std::string& session_id) {
+  const auto found = sessions_.find(session_id);
+  if (found == sessions_.end()) return;
+  found->second.at = nullptr;
+  found->second.expiry = std::make_unique<reactor::timer>(host_.loop());
+  found->second.expiry->start(services_.limits.session_grace, [this, session_id] {
+    const auto gone = sessions_.extract(session_id);
+    if (!gone.empty()) gone.mapped().session->end();
+  });
+}
+
+} // namespace gatehouse::actors

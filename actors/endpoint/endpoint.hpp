@@ -1,0 +1,49 @@
+#pragma once
+
+#include "actors/endpoint/app_session.hpp"
+#include "actors/thread_host.hpp"
+#include "reactor/timer.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace gatehouse::actors {
+
+struct endpoint_terms {
+  thread_book::opener open_thread;
+  std::function<result<std::string>(const std::string& cwd, const json_tree& arguments)> explain;
+  std::vector<rpc::app::profile_summary> profiles;
+  std::string version;
+  endpoint_limits limits;
+};
+
+/// What `gatehouse serve` does with connections, whatever they run over. Loop's thread.
+class endpoint {
+public:
+  endpoint(thread_host& host, endpoint_terms terms);
+  ~endpoint();
+  endpoint(const endpoint&) = delete;
+  endpoint& operator=(const endpoint&) = delete;
+
+  /// A client has connected and shown its credential. The link holds the port.
+  std::unique_ptr<client_link> connected(authority who, std::shared_ptr<client_port> port);
+
+private:
+  class link;
+  friend class link;
+  struct kept {
+    std::shared_ptr<app_session> session;
+    link* at = nullptr; ///< the connection it has
+    std::unique_ptr<reactor::timer> expiry;
+  };
+
+  void lost(const std::string& session_id);
+
+  thread_host& host_;
+  thread_book threads_;
+  endpoint_services services_;
+  std::map<std::string, kept> sessions_;
+};
+
+} // namespace gatehouse::actors

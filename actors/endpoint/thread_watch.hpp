@@ -1,0 +1,41 @@
+#pragma once
+
+#include "actors/endpoint/client_port.hpp"
+#include "actors/thread.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gatehouse::actors {
+
+/// Follows a thread from its first event: what runs, which questions stand, which turn is open.
+class thread_watch : public thread_subscriber {
+public:
+  struct question {
+    std::string turn_id;
+    review_request what;
+  };
+
+  void on_event(const thread_event_ptr& event) override;
+
+  [[nodiscard]] bool active() const noexcept { return !running_.empty(); }
+  [[nodiscard]] bool waits_for_approval() const noexcept { return !questions_.empty(); }
+  [[nodiscard]] const std::string& open_turn() const noexcept { return turn_; }
+  [[nodiscard]] std::uint64_t last_seq() const noexcept { return last_seq_; }
+  /// By review id; oldest first.
+  [[nodiscard]] std::vector<question> questions() const;
+  [[nodiscard]] const question* find_question(const std::string& review_id) const;
+
+private:
+  std::set<std::string> running_;
+  std::map<std::string, question> questions_;
+  std::vector<std::string> order_; ///< of the questions
+  std::string turn_;
+  std::uint64_t last_seq_ = 0;
+};
+
+} // namespace gatehouse::actors

@@ -1,0 +1,72 @@
+#include "cli/batch_input.hpp"
+
+#include "protocol/rpc/batch_types.hpp"
+
+#include <cstdio>
+#include <unordered_set>
+
+namespace gatehouse::cli {
+namespace {
+
+constexpr std::size_t most_told = 10;
+
+/// FNV-1a: it only tells one input of the user from another.
+std::string fingerprint_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  char digits[40];
+  const auto length = std::snprintf(digits, sizeof digits, "%016llx-%zu",
+                                    static_cast<unsigned long long>(hash), text.size());
+  return {digits, static_cast<std::size_t>(length)};
+}
+
+result<batch_item> read_item(std::string_view line, const json_source& source, std::size_t number) {
+  const auto tree = parse_json(line, source);
+  if (!tree) return tree.error();
+  const auto read = rpc::codec<rpc::batch::item_line>::decode(json_node{*tree, source});
+  if (!read) return read.error();
+  auto arguments =
+      decode_tool_arguments(read->tool.value_or("shell_command"), rpc::to_json(read->arguments));
+  if (!arguments)
+    return error{arguments.error().code, source.what + ": " + arguments.error().message,
+                 arguments.error().remedy};
+  return batch_item{read->call_id.value_or("item-" + std::to_string(number)),
+                    *std::move(arguments)};
+}
+
+} // namespace
+
+result<batch_input> read_batch_input(std::string_view text, const std::string& name) {
+  batch_input input;
+  input.fingerprint = fingerprint_of(text);
+  std::unordered_set<std::string> ids;
+  std::string wrong;
+  std::size_t wrong_lines = 0;
+  std::size_t number = 0;
+  for (std::size_t line_number = 1; !text.empty(); ++line_number) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const json_source source{name + ":" + std::to_string(line_number), errc::invalid_request, "",
+                             std::size_t{16} << 20U};
+    auto item = read_item(line, source, ++number);
+    if (item && !ids.insert(item->call_id).second)
+      item = error{errc::invalid_request,
+                   source.what + ": the call id `" + item->call_id + "` stands twice",
+                   {}};
+    if (item) {
+      input.items.push_back(*std::move(item));
+    } else if (++wrong_lines <= most_told) {
+      wrong += (wrong.empty() ? "" : "\n") + item.error().message;
+    }
+  }
+  if (wrong_lines > most_told)
+    wrong += "\nand " + std::to_string(wrong_lines - most_told) + " further lines";
+  if (wrong_lines > 0)
+    return error{errc::invalid_request, std::move(wrong), "Nothing was run. Correct these lines."};
+  return input;
+}
+
+} // namespace gatehouse::cli

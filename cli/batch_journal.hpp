@@ -1,0 +1,54 @@
+#pragma once
+
+#include "protocol/result.hpp"
+#include "protocol/rpc/app_types.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gatehouse::cli {
+
+/// How an item stands that a journal knows.
+struct journal_entry {
+  bool finished = false; ///< false: it had started when the run was cut
+  std::string call_id;
+  rpc::app::call_status status = rpc::app::call_status::failed;
+  std::string result; ///< JSON
+};
+
+/// What a batch has done, on disk before the effect (a start) or before it is told (an end), so
+/// that a run that was cut at any moment can go on without running a finished item again (§202).
+class batch_journal {
+public:
+  /// Opens or makes `path` for this input. A journal of another input is errc::invalid_request; one
+  /// that another run holds, or that cannot be read or written, errc::io. A last line that was cut
+  /// is dropped.
+  static result<std::unique_ptr<batch_journal>>
+  open(const std::string& path, const std::string& fingerprint, std::size_t items);
+  ~batch_journal();
+  batch_journal(const batch_journal&) = delete;
+  batch_journal& operator=(const batch_journal&) = delete;
+
+  /// By index.
+  [[nodiscard]] const std::map<std::int64_t, journal_entry>& entries() const noexcept {
+    return entries_;
+  }
+  /// On disk when it returns; errors are errc::io.
+  result<void> started(std::int64_t index);
+  result<void> finished(std::int64_t index, const std::string& call_id,
+                        rpc::app::call_status status, const std::string& result_json);
+
+private:
+  batch_journal(std::string path, int fd) : path_{std::move(path)}, fd_{fd} {}
+  result<void> read(const std::string& fingerprint, std::size_t items);
+  result<void> append(std::string line);
+
+  std::string path_;
+  int fd_;
+  std::map<std::int64_t, journal_entry> entries_;
+};
+
+} // namespace gatehouse::cli

@@ -1,0 +1,161 @@
+#include "cli/serve_command.hpp"
+
+#include "cli/explainer.hpp"
+#include "cli/output.hpp"
+#include "cli/serve_listeners.hpp"
+#include "cli/serve_threads.hpp"
+#include "config/credentials.hpp"
+#include "protocol/rpc/app_schema.hpp"
+#include "reactor/signals.hpp"
+
+#include <csignal>
+
+#include <unistd.h>
+
+namespace gatehouse::cli {
+namespace {
+
+constexpr std::string_view example = "gatehouse serve --listen ws://127.0.0.1:0";
+constexpr std::string_view help = R"(gatehouse serve [options]
+Answers IDE extensions and other clients: JSON-RPC 2.0 over WebSocket (docs/protocol.md).
+
+  --listen ADDRESS          ws://127.0.0.1:PORT (0: a free one), unix:///PATH or stdio://
+                            (repeatable; default: ws://127.0.0.1:0)
+  --root DIR                where agents may open threads (repeatable; default: here)
+  --profile NAME, --ask POLICY, --rules FILE   as in `gatehouse run`: an agent may ask for less,
+                            never for more
+  --agent-token-file FILE, --reviewer-token-file FILE   made when missing; default: in the state
+                            folder. Whoever has a token has its authority.
+  --no-auth                 without a token a connection has an agent's authority
+  --allow-origin ORIGIN     a web page of this origin may connect (repeatable)
+  --stdio-as agent|reviewer authority of the stdio client; default: agent
+  --schema | --schema-markdown   prints the JSON schema, or its tables, and ends
+
+Prints one address a line on standard output, then where the tokens are on standard error.
+Exit status: 0 after a signal or the end of the stdio client; 1 cannot listen; 2 wrong usage or
+configuration.
+)";
+
+/// `--listen`, or the default.
+result<std::vector<listen_address>> addresses_of(const options& given, const std::string& cwd) {
+  auto texts = given.values("--listen");
+  if (texts.empty()) texts.emplace_back("ws://127.0.0.1:0");
+  std::vector<listen_address> all;
+  bool stdio = false;
+  for (const auto& text : texts) {
+    auto at = read_listen_address(text, cwd);
+    if (!at) return at.error();
+    if (at->what == listen_address::kind::stdio && std::exchange(stdio, true))
+      return error{errc::invalid_request, "stdio:// can be listened on once", {}};
+    all.push_back(*std::move(at));
+  }
+  return all;
+}
+
+result<actors::admission_terms> admission_of(const options& given, const start_point& start) {
+  actors::admission_terms terms;
+  const auto agent =
+      given.value("--agent-token-file").value_or(start.where.state + "/tokens/agent.token");
+  const auto reviewer =
+      given.value("--reviewer-token-file").value_or(start.where.state + "/tokens/reviewer.token");
+  auto agent_token = config::read_or_make_token(agent);
+  if (!agent_token) return agent_token.error();
+  auto reviewer_token = config::read_or_make_token(reviewer);
+  if (!reviewer_token) return reviewer_token.error();
+  if (*agent_token == *reviewer_token)
+    return error{errc::invalid_config, agent + " and " + reviewer + " hold the same token",
+                 "An agent with it could approve its own calls. Delete one of them."};
+  terms.agent_token = *std::move(agent_token);
+  terms.reviewer_token = *std::move(reviewer_token);
+  terms.open_to_agents = given.has("--no-auth");
+  terms.origins = given.values("--allow-origin");
+  terms.own_uid = ::geteuid();
+  print_error("agent token: " + agent + "\nreviewer token: " + reviewer + "\n");
+  return terms;
+}
+
+} // namespace
+
+int serve_command(arguments given) {
+  const known_option known[] = {{"--listen", true, true},
+                                {"--root", true, true},
+                                {"--profile", true},
+                                {"--ask", true},
+                                {"--cwd", true},
+                                {"--rules", true, true},
+                                {"--agent-token-file", true},
+                                {"--reviewer-token-file", true},
+                                {"--no-auth"},
+                                {"--allow-origin", true, true},
+                                {"--stdio-as", true},
+                                {"--schema"},
+                                {"--schema-markdown"},
+                                {"--help"},
+                                {"-h"}};
+  const auto read = read_options(given, known);
+  if (!read) return wrong_usage(read.error().message, example);
+  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  if (read->has("--schema")) return print(rpc::app::schema()) ? exit_ok : exit_failed;
+  if (read->has("--schema-markdown"))
+    return print(rpc::app::schema_as_markdown()) ? exit_ok : exit_failed;
+  if (!read->rest().empty()) return wrong_usage("serve takes options only", example);
+  const auto as = read->value("--stdio-as").value_or("agent");
+  if (as != "agent" && as != "reviewer")
+    return wrong_usage("--stdio-as is agent or reviewer", example);
+
+  const auto start = load_for(*read);
+  if (!start) {
+    complain(start.error());
+    return exit_wrong_usage;
+  }
+  const auto addresses = addresses_of(*read, start->cwd);
+  if (!addresses) return wrong_usage(to_string(addresses.error()), example);
+  actors::thread_host host;
+  auto desk = thread_desk::make(*read, *start, host.loop());
+  auto explain = explainer::make(*start, {read->values("--rules"), true, true, start->cwd});
+  auto admission =
+      desk && explain ? admission_of(*read, *start) : result<actors::admission_terms>{error{}};
+  if (!desk || !explain || !admission) {
+    complain(!desk ? desk.error() : !explain ? explain.error() : admission.error());
+    return exit_wrong_usage;
+  }
+  warn(start->loaded.warnings);
+
+  actors::endpoint_terms terms;
+  terms.version = "0.1.0";
+  terms.open_thread = [&desk](const actors::thread_wishes& wishes) { return desk->open(wishes); };
+  terms.explain = [&explain](const std::string& cwd, const json_tree& call) {
+    return explain_for(*explain, cwd, call);
+  };
+  terms.profiles = desk->profiles();
+  actors::endpoint endpoint{host, std::move(terms)};
+
+  bool stop = false;
+  std::vector<std::unique_ptr<listener>> listeners;
+  std::string urls;
+  bool stdio = false;
+  for (const auto& at : *addresses) {
+    auto opened =
+        open_listener(host.loop(), endpoint, at, *admission,
+                      as == "agent" ? actors::authority::agent : actors::authority::reviewer,
+                      [&stop] { stop = true; });
+    if (!opened) {
+      complain(opened.error());
+      return exit_failed;
+    }
+    stdio = stdio || at.what == listen_address::kind::stdio;
+    if (at.what != listen_address::kind::stdio) urls += (*opened)->url() + "\n";
+    listeners.push_back(*std::move(opened));
+  }
+  if (!(stdio ? print_error(urls) : print(urls))) return exit_failed;
+  const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
+                                                   [&](int) { stop = true; });
+  if (!signals) {
+    complain(signals.error());
+    return exit_failed;
+  }
+  host.loop().run_until([&] { return stop; });
+  return exit_ok;
+}
+
+} // namespace gatehouse::cli

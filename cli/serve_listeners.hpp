@@ -1,0 +1,40 @@
+#pragma once
+
+#include "actors/endpoint/admission.hpp"
+#include "actors/endpoint/endpoint.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse::cli {
+
+/// Where `serve` listens: ws://ADDRESS:PORT (loopback only), unix://PATH, stdio://.
+struct listen_address {
+  enum class kind : std::uint8_t { tcp, local, stdio };
+  kind what = kind::tcp;
+  std::string host; ///< IP literal without brackets
+  std::uint16_t port = 0;
+  std::string path; ///< absolute
+};
+/// errc::invalid_request names what is wrong.
+result<listen_address> read_listen_address(std::string_view text, const std::string& cwd);
+
+/// One place where clients come in; its end closes its connections.
+class listener {
+public:
+  virtual ~listener() = default;
+  /// As `--listen` takes it, with the real port.
+  [[nodiscard]] virtual std::string url() const = 0;
+};
+
+/// @param who the authority of a stdio client
+/// @param on_stdin_end the stdio client is gone
+result<std::unique_ptr<listener>>
+open_listener(reactor::event_loop& loop, actors::endpoint& endpoint, const listen_address& at,
+              const actors::admission_terms& admission, actors::authority who,
+              std::function<void()> on_stdin_end);
+
+} // namespace gatehouse::cli

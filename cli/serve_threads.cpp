@@ -1,0 +1,168 @@
+#include "cli/serve_threads.hpp"
+
+#include "cli/thread_setup.hpp"
+#include "protocol/approval_policy_json.hpp"
+#include "protocol/profile_json.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace gatehouse::cli {
+namespace {
+
+constexpr std::string_view nobody =
+    "no reviewer is connected to this server: connect one, add a rule, or change the approval "
+    "policy";
+
+/// The folder with no link in its path.
+result<std::string> real_folder(const std::string& path) {
+  if (path.empty() || path.front() != '/')
+    return error{errc::invalid_request, "the folder '" + path + "' is not an absolute path", {}};
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (!real) return error{errc::invalid_request, "there is no folder '" + path + "'", {}};
+  std::string folder{real};
+  std::free(real);
+  struct stat about {};
+  if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
+    return error{errc::invalid_request, "'" + path + "' is no folder", {}};
+  return folder;
+}
+
+bool is_below(const std::string& path, const std::string& root) {
+  return path == root || root == "/" ||
+         (path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/');
+}
+
+std::string_view bare(std::string_view profile) {
+  if (profile.starts_with(':')) profile.remove_prefix(1);
+  return profile == "workspace" ? "workspace-write" : profile;
+}
+
+} // namespace
+
+bool asks_no_less(const approval_policy& configured, const approval_policy& wished) noexcept {
+  // on-request asks about everything that any other policy refuses or asks about; the others
+  // differ in both directions.
+  return configured == wished ||
+         (configured.mode == approval_mode::on_request && wished.mode != approval_mode::on_request);
+}
+
+bool touches_no_more(std::string_view configured, std::string_view wished) noexcept {
+  configured = bare(configured);
+  wished = bare(wished);
+  if (configured == wished) return true;
+  if (wished == "read-only")
+    return configured == "workspace-write" || configured == "danger-full-access";
+  return wished == "workspace-write" && configured == "danger-full-access";
+}
+
+result<thread_desk> thread_desk::make(const options& given, const start_point& start,
+                                      reactor::event_loop& loop) {
+  thread_desk desk{loop};
+  auto roots = given.values("--root");
+  if (roots.empty()) roots.push_back(start.cwd);
+  for (const auto& root : roots) {
+    auto real = real_folder(root.starts_with('/') ? root : start.cwd + "/" + root);
+    if (!real) return real.error();
+    desk.roots_.push_back(*std::move(real));
+  }
+  desk.ask_ = given.value("--ask");
+  desk.profile_ = given.value("--profile");
+  desk.rule_files_ = given.values("--rules");
+  // What cannot be set up at all is better known now than at the first thread.
+  if (auto tried = set_up_thread(start, desk.rule_files_, loop, "serve"); !tried)
+    return tried.error();
+  return desk;
+}
+
+result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wishes) const {
+  const bool agent = wishes.from == actors::authority::agent;
+  auto cwd = real_folder(wishes.cwd);
+  if (!cwd) return cwd.error();
+  std::vector<std::string> roots;
+  for (const auto& root : wishes.roots) {
+    auto real = real_folder(root);
+    if (!real) return real.error();
+    roots.push_back(*std::move(real));
+  }
+  if (roots.empty()) roots.push_back(*cwd);
+  if (agent) {
+    auto asked = roots;
+    asked.push_back(*cwd);
+    for (const auto& folder : asked)
+      if (std::ranges::none_of(roots_, [&](const auto& root) { return is_below(folder, root); }))
+        return error{errc::invalid_request,
+                     "'" + folder + "' is outside the folders that this server opens to agents",
+                     "serve --root names them."};
+  }
+  const auto as_configured = load_for(start_wishes{*cwd, ask_, profile_, {}});
+  if (!as_configured) return as_configured.error();
+  auto start = load_for(start_wishes{*cwd,
+                                     wishes.approval_policy ? wishes.approval_policy : ask_,
+                                     wishes.profile ? wishes.profile : profile_,
+                                     {}});
+  if (!start) return start.error();
+  const auto& settings = start->loaded.settings;
+  const auto& configured = as_configured->loaded.settings;
+  if (agent) {
+    if (start->given_profile && wishes.profile)
+      return error{errc::invalid_request, "only a reviewer may give a profile as an object", {}};
+    if (!asks_no_less(configured.approval.value, settings.approval.value))
+      return error{
+          errc::invalid_request,
+          "the approval policy is wider than the configured one, which only a reviewer may choose",
+          {}};
+    if (wishes.profile &&
+        !touches_no_more(as_configured->given_profile ? "custom"
+                                                      : configured.default_permissions.value,
+                         settings.default_permissions.value))
+      return error{errc::invalid_request,
+                   "the profile is wider than the configured one, which only a reviewer may choose",
+                   {}};
+  }
+  auto setup = set_up_thread(*start, rule_files_, *loop_, "thread");
+  if (!setup) return setup.error();
+  actors::thread_opening opening{
+      std::move(setup->terms), roots, encode_approval_policy(settings.approval.value),
+      start->given_profile ? "custom" : settings.default_permissions.value};
+  auto& terms = opening.terms;
+  for (const auto& root : roots)
+    if (std::ranges::find(terms.session.context.project_roots, root) ==
+        terms.session.context.project_roots.end())
+      terms.session.context.project_roots.push_back(root);
+  if (std::ranges::find(roots, *cwd) == roots.end())
+    std::erase(terms.session.context.project_roots, *cwd);
+  terms.shell.context = terms.session.context;
+  terms.judgement.search.writable_roots =
+      sandbox::writable_roots_of(terms.session.profile, terms.session.context);
+  terms.nobody_reason = nobody;
+  terms.reviewer_grace = std::chrono::seconds{60};
+  terms.session_approvals = true;
+  return opening;
+}
+
+std::vector<rpc::app::profile_summary> thread_desk::profiles() const {
+  return {{"read-only",
+           "everything readable, nothing writable, no network",
+           {encode_profile(read_only_profile())}},
+          {"workspace-write",
+           "the workspace and temporary folders writable, no network",
+           {encode_profile(workspace_write_profile())}}};
+}
+
+result<std::string> explain_for(explainer& source, const std::string& cwd, const json_tree& call) {
+  json_writer json;
+  write_tree(json, call);
+  auto request = decode_explain_request(std::move(json).take());
+  if (!request) return request.error();
+  if (request->cwd.empty()) request->cwd = cwd;
+  source.look_again();
+  auto told = source.explain(*request);
+  if (!told) return told.error();
+  return encode_explain_answer(told->evaluation, told->sandbox);
+}
+
+} // namespace gatehouse::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "actors/endpoint/endpoint.hpp"
+#include "cli/explainer.hpp"
+#include "cli/settings_options.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gatehouse::cli {
+
+/// Opens threads for `serve`: the configuration as it is when a thread starts, narrowed by what
+/// the client wishes. An agent may work below the roots that the command line names, and may wish
+/// for a stricter policy or a narrower profile, never for more; a reviewer may choose.
+class thread_desk {
+public:
+  /// Errors: the command line or the configuration is wrong.
+  static result<thread_desk> make(const options& given, const start_point& start,
+                                  reactor::event_loop& loop);
+
+  result<actors::thread_opening> open(const actors::thread_wishes& wishes) const;
+  /// That can be named.
+  [[nodiscard]] std::vector<rpc::app::profile_summary> profiles() const;
+
+private:
+  thread_desk(reactor::event_loop& loop) : loop_{&loop} {}
+
+  reactor::event_loop* loop_;
+  std::vector<std::string> roots_; ///< real paths
+  std::optional<std::string> ask_, profile_;
+  std::vector<std::string> rule_files_;
+};
+
+/// May an agent that works under `configured` wish for `wished`? Only for the same, or for less
+/// where that is plain: everything else is asked of no one.
+bool asks_no_less(const approval_policy& configured, const approval_policy& wished) noexcept;
+/// The same for profiles, by name.
+bool touches_no_more(std::string_view configured, std::string_view wished) noexcept;
+
+/// The answer of `policy explain` as JSON, for the arguments of a tool call.
+result<std::string> explain_for(explainer& source, const std::string& cwd, const json_tree& call);
+
+} // namespace gatehouse::cli

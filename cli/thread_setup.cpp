@@ -1,0 +1,110 @@
+#include "cli/thread_setup.hpp"
+
+#include "actors/random_id.hpp"
+#include "cli/guardian_start.hpp"
+#include "cli/own_program.hpp"
+#include "cli/session_start.hpp"
+#include "config/amendment.hpp"
+#include "config/hooks.hpp"
+#include "config/rule_loader.hpp"
+#include "config/user_shell.hpp"
+#include "protocol/profile_json.hpp"
+#include "sandbox/command_environment.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include <unistd.h>
+
+namespace gatehouse::cli {
+namespace {
+
+std::vector<std::string> command_environment() {
+  std::size_t count = 0;
+  while (environ[count])
+    ++count;
+  return sandbox::inherited_environment({environ, count});
+}
+
+/// The user's hooks, and what they are told of this run: it is a session and a turn of its own.
+result<actors::hook_settings> hooks_of(const start_point& start, std::string_view label) {
+  auto handlers = config::load_hooks(start.where);
+  if (!handlers) return handlers.error();
+  auto rules = actors::hook_rules::compile(*std::move(handlers));
+  if (!rules) return rules.error();
+  actors::hook_settings hooks;
+  hooks.rules = *std::move(rules);
+  hooks.context.session_id = hooks.context.turn_id = std::string{label} + "-" + actors::random_id();
+  hooks.context.permission_mode = start.loaded.settings.approval.value.mode == approval_mode::never
+                                      ? "bypassPermissions"
+                                      : "default";
+  hooks.env = command_environment();
+  return hooks;
+}
+
+/// Keeps an approved rule and reads all rules anew (§42).
+actors::rules_result keep_rule(const start_point& start, const config::rule_load_options& options,
+                               const actors::approved_rule& rule) {
+  const auto line = config::prefix_rule_line(rule.prefix, rule.keeps_sandbox);
+  if (!line) return line.error();
+  if (const auto kept = config::append_rule(start.where.gatehouse_home, *line); !kept)
+    return kept.error();
+  auto rules = config::load_rules(start.where, start.loaded, options);
+  if (!rules) return rules.error();
+  return std::move(rules->rules);
+}
+
+actors::thread_terms terms_for(const start_point& start, actors::session_terms session,
+                               const config::loaded_rules& rules,
+                               const config::rule_load_options& rule_options) {
+  const auto& settings = start.loaded.settings;
+  actors::thread_terms terms;
+  terms.judgement.rules = rules.rules;
+  const char* path = std::getenv("PATH");
+  terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
+                            sandbox::writable_roots_of(session.profile, session.context)};
+  terms.shell.helper = beside_me("gatehouse-sandbox");
+  terms.shell.environment = command_environment();
+  terms.shell.context = session.context;
+  for (const auto& name : settings.protected_names)
+    terms.shell.protected_names.push_back(name.value);
+  terms.shell.default_timeout = settings.default_timeout.value;
+  terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
+  terms.boundary = "permission profile " + encode_profile(session.profile);
+  terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
+                        "approval policy";
+  terms.keep_rule = [start, rule_options](const actors::approved_rule& rule) {
+    return keep_rule(start, rule_options, rule);
+  };
+  terms.session = std::move(session);
+  return terms;
+}
+
+} // namespace
+
+result<thread_setup> set_up_thread(const start_point& start, std::vector<std::string> rule_files,
+                                   reactor::event_loop& loop, std::string_view label) {
+  config::rule_load_options rule_options;
+  rule_options.files = std::move(rule_files);
+  rule_options.cwd = start.cwd;
+  auto rules = config::load_rules(start.where, start.loaded, rule_options);
+  if (!rules) return rules.error();
+  auto session = session_terms_of(start, config::user_shell());
+  if (!session) return session.error();
+  auto hooks = hooks_of(start, label);
+  if (!hooks) return hooks.error();
+  auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
+  if (!guardian) return guardian.error();
+  thread_setup made{terms_for(start, *std::move(session), *rules, rule_options),
+                    start.loaded.warnings};
+  made.terms.hooks = *std::move(hooks);
+  made.terms.guardian = *std::move(guardian);
+  for (auto& warning : rules->warnings)
+    made.warnings.push_back(std::move(warning));
+  if (made.terms.session.profile.kind == profile_kind::disabled)
+    made.warnings.emplace_back("full access: no boundary of ours is around these commands; only "
+                               "for disposable machines");
+  return made;
+}
+
+} // namespace gatehouse::cli

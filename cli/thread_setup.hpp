@@ -1,0 +1,26 @@
+#pragma once
+
+#include "actors/thread_terms.hpp"
+#include "cli/settings_options.hpp"
+#include "reactor/event_loop.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gatehouse::cli {
+
+/// A thread as the configuration has it: rules, hooks, automatic reviewer, boundary, environment.
+struct thread_setup {
+  actors::thread_terms terms;
+  std::vector<std::string> warnings;
+};
+
+/// The one way from settings to threads, for `run` and for `serve`. Errors are about the
+/// configuration.
+/// @param rule_files `--rules`
+/// @param loop outlives the thread
+/// @param label begins the session id that hooks are told
+result<thread_setup> set_up_thread(const start_point& start, std::vector<std::string> rule_files,
+                                   reactor::event_loop& loop, std::string_view label);
+
+} // namespace gatehouse::cli

@@ -1,0 +1,392 @@
+#include "policy/shell/analyzer.hpp"
+#include "policy/shell/characters.hpp"
+#include "policy/shell/special_commands.hpp"
+
+#include <algorithm>
+#include <array>
+
+/// Programs that other languages start: `python3 -c`, `perl -e`, `awk`, `sed`.
+namespace gatehouse::policy::shell {
+namespace {
+
+struct language {
+  std::string_view family;  ///< base name without version
+  std::string_view shorts;  ///< options whose value is code
+  std::string_view longs{}; ///< the same, long ones
+  bool backticks = false;   ///< `…` runs a command
+};
+constexpr auto languages = std::to_array<language>({
+    {"bun", "ep", "eval print"},
+    {"clojure", "e", "eval"},
+    {"deno", ""},
+    {"elixir", "e", "eval"},
+    {"emacs", "", "eval execute"},
+    {"erl", "", "eval"},
+    {"ghc", "e"},
+    {"groovy", "e"},
+    {"guile", "c"},
+    {"julia", "eE", "eval print", true},
+    {"lua", "e"},
+    {"luajit", "e"},
+    {"node", "ep", "eval print"},
+    {"nodejs", "ep", "eval print"},
+    {"octave", "", "eval"},
+    {"osascript", "e"},
+    {"perl", "eE", "", true},
+    {"php", "rBRE", "run", true},
+    {"pypy", "c"},
+    {"python", "c"},
+    {"R", "e"},
+    {"racket", "e", "eval"},
+    {"raku", "e", "", true},
+    {"Rscript", "e"},
+    {"ruby", "e", "", true},
+    {"sbcl", "", "eval"},
+    {"scala", "e"},
+});
+
+const language* find_language(std::string_view name) {
+  while (!name.empty() && (is_digit(name.back()) || name.back() == '.'))
+    name.remove_suffix(1);
+  const auto* found = std::find_if(languages.begin(), languages.end(),
+                                   [&](const language& l) { return l.family == name; });
+  return found == languages.end() ? nullptr : found;
+}
+
+bool is_awk(std::string_view name) {
+  return name == "awk" || name == "gawk" || name == "mawk" || name == "nawk" ||
+         name == "original-awk";
+}
+
+/// Names by which languages start programs. Sorted.
+constexpr std::array<std::string_view, 48> starting_names = {
+    "Deno",      "Open3",      "Popen",           "check_call",  "check_output", "child_process",
+    "exec",      "execFile",   "execFileSync",    "execSync",    "execl",        "execle",
+    "execlp",    "execlpe",    "execv",           "execve",      "execvp",       "execvpe",
+    "fork",      "getoutput",  "getstatusoutput", "open3",       "passthru",     "pcntl_exec",
+    "popen",     "popen2",     "popen3",          "posix_spawn", "posix_spawnp", "proc_open",
+    "pty",       "qx",         "run_command",     "shell",       "shell_exec",   "shellout",
+    "spawn",     "spawnSync",  "spawnl",          "spawnlp",     "spawnv",       "spawnvp",
+    "startfile", "subprocess", "syscall",         "system",      "system2",      "wordexp"};
+
+bool is_starting_name(std::string_view name) {
+  return std::binary_search(starting_names.begin(), starting_names.end(), name);
+}
+
+/// True when `code` names something that starts programs.
+bool starts_programs(std::string_view code, bool backticks) {
+  if (backticks && code.find_first_of("`") != std::string_view::npos) return true;
+  for (std::size_t at = 0; at < code.size();) {
+    if (!is_name_start(code[at])) {
+      // awk: print | "command"; "command" | getline. ruby: %x(…). perl: open(F, "command|").
+      const bool pipe = code[at] == '|' && (at == 0 || code[at - 1] != '|');
+      auto after = std::min(code.find_first_not_of(" \t&", at + 1), code.size());
+      if (pipe && after < code.size() &&
+          (code[after] == '"' || code.substr(after).starts_with("getline")))
+        return true;
+      if (pipe && at > 0 && (code[at - 1] == '"' || code[at - 1] == '\'')) return true;
+      if (pipe && (code.substr(at + 1, 1) == "\"" || code.substr(at + 1, 1) == "'")) return true;
+      if (code.substr(at, 2) == "%x") return true;
+      ++at;
+      continue;
+    }
+    auto end = at;
+    while (end < code.size() && is_name_part(code[end]))
+      ++end;
+    const auto name = code.substr(at, end - at);
+    if (is_starting_name(name)) return true;
+    if (name == "execute" && code.substr(0, at).ends_with("os.")) return true; // lua
+    at = end;
+  }
+  return false;
+}
+
+struct literal {
+  std::string text;
+  std::size_t begin = 0; ///< of the quote
+  std::size_t end = 0;   ///< behind the closing quote
+};
+
+/// The string literals of most languages, escapes of quotes and line ends undone.
+std::vector<literal> string_literals(std::string_view code, bool backticks) {
+  constexpr std::size_t most = 256;
+  std::vector<literal> found;
+  for (std::size_t at = 0; at < code.size() && found.size() < most; ++at) {
+    const char quote = code[at];
+    if (quote != '"' && quote != '\'' && !(quote == '`' && backticks)) continue;
+    auto name = at; // `don't` is no string; r'…' and f"…" are
+    while (name > 0 && is_name_part(code[name - 1]))
+      --name;
+    if (quote == '\'' && at - name > 2) continue;
+    const std::string_view triple = code.substr(at, 3);
+    const bool long_form = triple.size() == 3 && triple[1] == quote && triple[2] == quote;
+    literal one;
+    one.begin = at;
+    std::size_t i = at + (long_form ? 3 : 1);
+    for (; i < code.size(); ++i) {
+      if (code[i] == '\\' && i + 1 < code.size()) {
+        const char next = code[++i];
+        one.text += next == 'n' ? '\n' : next == 't' ? '\t' : next;
+        continue;
+      }
+      if (long_form ? code.substr(i, 3) == triple : code[i] == quote) break;
+      one.text += code[i];
+    }
+    at = one.end = std::min(i + (long_form ? 2 : 0), code.size());
+    found.push_back(std::move(one));
+  }
+  return found;
+}
+
+bool only_separates(std::string_view between) {
+  return between.size() > 1 && between.find_first_not_of("'\"`, \t\n[]") == std::string_view::npos;
+}
+
+/// Reads a sed program for what it hands to a shell.
+class sed_reader {
+public:
+  explicit sed_reader(std::string_view program) : text_(program) {}
+
+  std::string commands;    ///< one a line
+  bool runs_input = false; ///< a line of the input, or a replacement made of it, is run
+  bool understood = true;
+
+  void read() {
+    for (skip(" \t\n;{}"); understood && at_ < text_.size(); skip(" \t\n;{}")) {
+      if (text_[at_] == '#') {
+        rest_of_line();
+        continue;
+      }
+      if (address() && take(',')) address();
+      skip(" \t!");
+      if (at_ < text_.size()) command(text_[at_++]);
+    }
+  }
+
+private:
+  void skip(std::string_view set) {
+    while (at_ < text_.size() && set.find(text_[at_]) != std::string_view::npos)
+      ++at_;
+  }
+  bool take(char c) {
+    skip(" \t");
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    skip(" \t");
+    return true;
+  }
+  std::string_view until(char end) {
+    const auto begin = at_;
+    bool in_set = false;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '\\') {
+        ++at_;
+      } else if (c == '[') {
+        in_set = true;
+      } else if (c == ']') {
+        in_set = false;
+      } else if (c == end && !in_set) {
+        return text_.substr(begin, at_++ - begin);
+      }
+    }
+    // A bracket need not have been a set: the plain end counts then.
+    at_ = begin;
+    for (; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '\\')
+        ++at_;
+      else if (text_[at_] == end)
+        return text_.substr(begin, at_++ - begin);
+    }
+    understood = false;
+    at_ = text_.size();
+    return {};
+  }
+  std::string_view rest_of_line() {
+    const auto end = std::min(text_.find('\n', at_), text_.size());
+    const auto rest = text_.substr(at_, end - at_);
+    at_ = end;
+    return rest;
+  }
+  bool address() {
+    skip(" \t");
+    if (at_ >= text_.size()) return false;
+    const char c = text_[at_];
+    if (is_digit(c) || c == '$' || c == '+' || c == '~') {
+      ++at_;
+      while (at_ < text_.size() && (is_digit(text_[at_]) || text_[at_] == '~'))
+        ++at_;
+      return true;
+    }
+    if (c != '/' && c != '\\') return false;
+    at_ += c == '\\' ? 2 : 1;
+    if (at_ > text_.size()) return false;
+    until(text_[at_ - 1]);
+    skip("IM");
+    return true;
+  }
+  void command(char c) {
+    switch (c) {
+    case '{':
+    case '}': return;
+    case 'e': {
+      const auto rest = rest_of_line();
+      const auto begin = rest.find_first_not_of(" \t");
+      if (begin == std::string_view::npos || rest[begin] == ';' || rest[begin] == '}')
+        runs_input = true;
+      else
+        commands += std::string(rest.substr(begin)) + "\n";
+      return;
+    }
+    case 's': return substitute();
+    case 'y':
+      if (at_ < text_.size()) {
+        const char end = text_[at_++];
+        until(end);
+        until(end);
+      }
+      return;
+    case 'a':
+    case 'i':
+    case 'c':
+      while (rest_of_line().ends_with('\\') && at_ < text_.size())
+        ++at_;
+      return;
+    case 'r':
+    case 'R':
+    case 'w':
+    case 'W': rest_of_line(); return;
+    case ':':
+    case 'b':
+    case 't':
+    case 'T':
+    case 'v': at_ = std::min(text_.find_first_of("\n;}", at_), text_.size()); return;
+    default:
+      understood = std::string_view("=dDgGhHlLnNpPqQxzF").find(c) != std::string_view::npos;
+      skip(" \t0123456789");
+    }
+  }
+  void substitute() {
+    if (at_ >= text_.size()) return;
+    const char end = text_[at_++];
+    until(end);
+    const auto replacement = until(end);
+    for (; at_ < text_.size() && (is_name_part(text_[at_])); ++at_) {
+      if (text_[at_] == 'w') {
+        rest_of_line();
+        return;
+      }
+      if (text_[at_] != 'e') continue;
+      runs_input = true;
+      commands += std::string(replacement) + "\n";
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+} // namespace
+
+void analyzer::code(const word& text, std::string_view of, const context& at, bool backticks) {
+  if (!text.known)
+    unreadable("the program given to `" + std::string(of) + "` is only known when it runs");
+  if (!starts_programs(text.text, backticks)) return;
+  unreadable("the program given to `" + std::string(of) + "` starts other programs");
+  const auto literals = string_literals(text.text, backticks);
+  std::vector<word> list; // ['rm', '-f', 'x']
+  const auto run_list = [&] {
+    if (list.size() > 1) inner_command(list, true, of, at);
+    list.clear();
+  };
+  for (std::size_t i = 0; i < literals.size(); ++i) {
+    word one{.text = literals[i].text};
+    one.known = one.text.find(unknown_part) == std::string::npos;
+    const auto gap = i == 0 ? std::string_view{}
+                            : std::string_view{text.text}.substr(
+                                  literals[i - 1].end, literals[i].begin - literals[i - 1].end);
+    if (i > 0 && !only_separates(gap)) run_list();
+    list.push_back(one);
+    // perl: open(F, "command|")
+    if (one.text.starts_with('|')) one.text.erase(0, 1);
+    if (one.text.ends_with('|')) one.text.pop_back();
+    script_word(one, of, at);
+  }
+  run_list();
+}
+
+void analyzer::embedded_code(words all, const context& at) {
+  const auto name = base_name(all.front().text);
+  if (name == "sed" || name == "gsed") return sed_program(all, at);
+  if (is_awk(name)) return awk_program(all, at);
+  const auto* language = find_language(name);
+  if (language == nullptr) return;
+  bool has_code = false;
+  bool from_input = true;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (auto value = option_value(all, i, language->shorts, language->longs)) {
+      code(*value, name, at, language->backticks);
+      has_code = true;
+    } else if (all[i].text == "-") {
+      break;
+    } else if (!all[i].text.starts_with('-')) {
+      from_input = false;
+      if (language->family == "deno" && all[i].text == "eval") continue;
+      if (language->family == "deno") code(all[i], name, at, false);
+      break;
+    }
+  }
+  if (has_code || !from_input) return;
+  if (const auto input = input_text(at)) code(*input, name, at, language->backticks);
+}
+
+void analyzer::awk_program(words all, const context& at) {
+  bool has_program = false;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const std::string_view text = all[i].text;
+    if (auto program = option_value(all, i, "e", "source")) {
+      code(*program, "awk", at, false);
+      has_program = true;
+    } else if (text == "-f" || text == "--file" || text.starts_with("-f")) {
+      has_program = true;
+      if (text.size() == 2 || text == "--file") ++i;
+    } else if (text == "-F" || text == "-v" || text == "-i") {
+      ++i;
+    } else if (text == "--" || !text.starts_with('-')) {
+      if (text == "--") ++i;
+      if (!has_program && i < all.size()) code(all[i], "awk", at, false);
+      return;
+    }
+  }
+}
+
+void analyzer::sed_program(words all, const context& at) {
+  std::vector<word> programs;
+  bool from_file = false;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const std::string_view text = all[i].text;
+    if (text == "--") continue;
+    // -i takes what is attached as a suffix, -l and -f take a value.
+    if (text.starts_with("-i")) continue;
+    if (text == "-l") {
+      ++i;
+    } else if (auto file = option_value(all, i, "f", "file")) {
+      from_file = true;
+    } else if (auto program = option_value(all, i, "e", "expression")) {
+      programs.push_back(std::move(*program));
+    } else if (!text.starts_with('-')) {
+      if (programs.empty() && !from_file) programs.push_back(all[i]);
+      break;
+    }
+  }
+  for (const auto& program : programs) {
+    sed_reader reader{program.text};
+    reader.read();
+    if (reader.runs_input) unreadable("sed runs what it reads");
+    if (!reader.understood) unreadable("the program of sed is not understood");
+    if (!reader.commands.empty())
+      script_word({.text = reader.commands, .known = program.known}, "sed", at);
+  }
+}
+
+} // namespace gatehouse::policy::shell

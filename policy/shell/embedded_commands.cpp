@@ -1,0 +1,319 @@
+#include "policy/shell/analyzer.hpp"
+#include "policy/shell/characters.hpp"
+#include "policy/shell/special_commands.hpp"
+
+#include <algorithm>
+#include <array>
+
+/// Commands that stand in an option of a program, or in a text of its own language that can start
+/// programs.
+namespace gatehouse::policy::shell {
+namespace {
+
+/// True when `list`, words with a blank between them, holds `word`.
+bool lists(std::string_view list, std::string_view word) {
+  for (std::size_t at = 0; at < list.size();) {
+    const auto end = std::min(list.find(' ', at), list.size());
+    if (list.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+/// True when a long option of `list` is `given` or is abbreviated by it.
+bool abbreviates_one(std::string_view list, std::string_view given) {
+  constexpr std::size_t shortest = 4;
+  for (std::size_t at = 0; at < list.size();) {
+    const auto end = std::min(list.find(' ', at), list.size());
+    const auto name = list.substr(at, end - at);
+    if (name == given || (given.size() >= shortest && name.starts_with(given))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+/// Options whose value is a command or a program.
+struct command_options {
+  std::string_view programs; ///< base names
+  std::string_view shorts;   ///< letters; the value is attached or the next word
+  std::string_view longs;    ///< with one dash or two
+};
+constexpr auto option_table = std::to_array<command_options>({
+    {"ansible", "a", "args"},
+    {"apt apt-get aptitude", "o", "option"},
+    {"bind", "x", ""},
+    {"cc c++ gcc g++ clang clang++", "", "wrapper"},
+    {"compgen complete", "C", ""},
+    {"fc", "e", ""},
+    {"gcloud", "", "command"},
+    {"go", "", "exec toolexec vettool"},
+    {"hash", "p", ""},
+    {"man", "P", "pager"},
+    {"nc ncat netcat", "ec", "exec sh-exec lua-exec"},
+    {"nix-shell", "", "run command"},
+    {"nodemon", "x", "exec"},
+    {"npm npx", "c", "call"},
+    {"rsync", "e", "rsh rsync-path"},
+    {"scp sftp", "SDo", ""},
+    {"sort", "", "compress-program"},
+    {"split", "", "filter"},
+    {"start-stop-daemon", "ax", "exec startas"},
+    {"tar gtar bsdtar", "IF",
+     "use-compress-program to-command checkpoint-action rsh-command rmt-command info-script "
+     "new-volume-script"},
+    {"vagrant", "c", "command"},
+    {"zip", "", "unzip-command TT"},
+});
+
+/// Programs that start the words after a `--`.
+constexpr std::string_view separated_commands =
+    "asdf aws-vault bear chamber devbox distrobox doppler dotenv gnome-terminal heroku incus "
+    "infisical konsole kubectl lxc mise nix oc op py-spy start-stop-daemon wait-for-it "
+    "xfce4-terminal";
+
+/// Programs whose language runs the rest of a line after a marker.
+struct command_markers {
+  std::string_view programs;
+  std::array<std::string_view, 4> markers;
+};
+constexpr auto marker_table = std::to_array<command_markers>({
+    {"ed ex red vi vim nvim view vimdiff gvim", {"!", "system("}},
+    {"expect tclsh wish", {"spawn ", "exec ", "system "}},
+    {"ftp lftp less more most telnet", {"!"}},
+    {"gdb lldb", {"!", "shell "}},
+    {"mysql mariadb", {"\\!", "system "}},
+    {"psql", {"\\!"}},
+    {"sqlite3 sqlite", {".shell ", ".system ", ".sh ", ".sy "}},
+});
+
+/// Variables of make that name a program.
+constexpr std::string_view make_programs =
+    "AR AS CC CPP CXX FC INSTALL LD LEX MAKE PAGER RM SHELL STRIP YACC";
+
+/// The commands that `text`, a makefile, certainly names: recipes and `$(shell …)`.
+std::string makefile_commands(std::string_view text) {
+  std::string commands;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    auto line = text.substr(at, end - at);
+    at = end + 1;
+    const auto recipe = line.find(line.starts_with('\t') ? '\t' : ';');
+    if (recipe != std::string_view::npos) {
+      auto command = line.substr(recipe + 1);
+      command.remove_prefix(std::min(command.find_first_not_of(" \t@+-"), command.size()));
+      commands += std::string(command) + "\n";
+    }
+    constexpr std::string_view call = "$(shell ";
+    for (auto found = line.find(call); found != std::string_view::npos;
+         found = line.find(call, found + 1)) {
+      const auto command = line.substr(found + call.size());
+      commands += std::string(command.substr(0, command.rfind(')'))) + "\n";
+    }
+  }
+  return commands;
+}
+
+/// What follows the marker on each line that has one.
+std::string marked_commands(std::string_view text, const command_markers& known) {
+  std::string commands;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto line = text.substr(at, end - at);
+    at = end + 1;
+    for (const auto marker : known.markers) {
+      const auto found = marker.empty() ? std::string_view::npos : line.find(marker);
+      if (found == std::string_view::npos) continue;
+      // A word of the language, not the end of another one.
+      if (found > 0 && is_name_start(marker.front()) && is_name_part(line[found - 1])) continue;
+      auto command = line.substr(found + marker.size());
+      if (marker.ends_with('(')) {
+        const auto last = command.find_last_of("'\")");
+        command = command.substr(std::min<std::size_t>(1, command.size()),
+                                 last == std::string_view::npos || last == 0 ? last : last - 1);
+      }
+      commands += std::string(command) + "\n";
+    }
+  }
+  return commands;
+}
+
+} // namespace
+
+std::optional<word> option_value(std::span<const word> all, std::size_t& i, std::string_view shorts,
+                                 std::string_view longs) {
+  const std::string_view text = all[i].text;
+  if (text.size() < 2 || text[0] != '-') return std::nullopt;
+  const auto next = [&]() -> std::optional<word> {
+    if (i + 1 >= all.size()) return std::nullopt;
+    return all[++i];
+  };
+  const auto equals = text.find('=');
+  const auto name = text.substr(text[1] == '-' ? 2 : 1, equals - (text[1] == '-' ? 2 : 1));
+  const bool is_long =
+      !name.empty() && (text[1] == '-' ? abbreviates_one(longs, name) : lists(longs, name));
+  if (is_long) {
+    if (equals == std::string_view::npos) return next();
+    auto value = all[i];
+    value.text.erase(0, equals + 1);
+    return value;
+  }
+  if (text[1] == '-') return std::nullopt;
+  for (std::size_t k = 1; k < text.size() && is_name_part(text[k]); ++k) {
+    if (shorts.find(text[k]) == std::string_view::npos) continue;
+    if (k + 1 == text.size()) return next();
+    auto value = all[i];
+    value.text.erase(0, k + 1);
+    return value;
+  }
+  return std::nullopt;
+}
+
+void analyzer::ssh_option(word value, std::string_view of, const context& at) {
+  const auto end = value.text.find_first_of("= ");
+  auto key = value.text.substr(0, end);
+  std::transform(key.begin(), key.end(), key.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (end == std::string::npos ||
+      (key != "proxycommand" && key != "localcommand" && key != "knownhostscommand"))
+    return;
+  value.text.erase(0, end + 1);
+  script_word(value, of, at);
+}
+
+void analyzer::command_option(word value, std::string_view of, const context& at) {
+  auto& text = value.text;
+  if ((of == "scp" || of == "sftp") && text.find_first_of("= ") != std::string::npos)
+    return ssh_option(std::move(value), of, at);
+  if (text.starts_with("exec=")) text.erase(0, 5); // tar --checkpoint-action
+  if (of.starts_with("apt")) {                     // -o APT::Update::Pre-Invoke::=COMMAND
+    if (text.find("nvoke") == std::string::npos) return;
+    text.erase(0, text.rfind('=') + 1);
+  }
+  if (of == "bind") text.erase(0, text.find(':') + 1); // "key": COMMAND
+  if (of == "gcc" || of == "cc" || of == "clang") std::replace(text.begin(), text.end(), ',', ' ');
+  script_word(value, of, at);
+}
+
+void analyzer::embedded_commands(words all, const context& caller) {
+  const auto name = base_name(all.front().text);
+  context at = caller;
+  at.any_shell = true;
+  for (const auto& known : option_table) {
+    if (!lists(known.programs, name)) continue;
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (auto value = option_value(all, i, known.shorts, known.longs))
+        command_option(std::move(*value), name, at);
+  }
+  if (lists(separated_commands, name)) {
+    const auto dashes = std::find_if(all.begin() + 1, all.end(), [&](const word& w) {
+      return w.text == "--" || (name == "nix" && (w.text == "-c" || w.text == "--command"));
+    });
+    if (dashes != all.end())
+      inner_command(all.subspan(static_cast<std::size_t>(dashes - all.begin()) + 1), true, name,
+                    at);
+  }
+  if (name == "cmake" && all.size() > 2 && all[1].text == "-E")
+    return inner_command(all.subspan(2), true, name, at);
+  if (name == "xterm" || name == "urxvt" || name == "konsole") {
+    const auto runs =
+        std::find_if(all.begin() + 1, all.end(), [](const word& w) { return w.text == "-e"; });
+    if (runs != all.end())
+      return inner_command(all.subspan(static_cast<std::size_t>(runs - all.begin()) + 1), true,
+                           name, at);
+  }
+  if (name == "capsh") {
+    const auto dashes =
+        std::find_if(all.begin(), all.end(), [](const word& w) { return w.text == "--"; });
+    if (dashes == all.end()) return;
+    std::vector<word> inner(dashes, all.end());
+    inner.front().text = "bash";
+    return shell(inner, at);
+  }
+  if (name == "tmux" || name == "screen") {
+    // Any operand of `new`, `split-window`, `send-keys`, `-X stuff`, … may be a shell command.
+    for (const auto& w : all.subspan(1))
+      if (!w.text.starts_with('-') && !w.may_vanish) script_word(w, name, at);
+    if (name == "screen")
+      for (std::size_t i = 1; i + 1 < all.size(); ++i)
+        if (!all[i].text.starts_with('-')) inner_command(all.subspan(i), true, name, at);
+    return;
+  }
+  if (name == "socat")
+    for (auto w : all.subspan(1))
+      for (const std::string_view kind : {"EXEC:", "SYSTEM:", "exec:", "system:"})
+        if (const auto found = w.text.find(kind); found == 0) {
+          auto command = w;
+          command.text.erase(0, kind.size());
+          script_word(command, name, at);
+        }
+  if (name == "crontab") return job_table(at);
+  if (name == "make" || name == "gmake") return makefile(all, at);
+  if (name == "cp" || name == "ln" || name == "mv" || name == "install") return copied(all, at);
+  for (const auto& known : marker_table) {
+    if (!lists(known.programs, name)) continue;
+    std::vector<word> texts(all.begin() + 1, all.end());
+    if (auto input = input_text(at)) texts.push_back(std::move(*input));
+    for (auto& text : texts) {
+      text.text = marked_commands(text.text, known);
+      if (!text.text.empty()) script_word(text, name, at);
+    }
+  }
+  embedded_code(all, at);
+}
+
+/// `crontab -`: five fields or `@word`, then a shell command.
+void analyzer::job_table(const context& at) {
+  auto input = input_text(at);
+  if (!input) return;
+  std::string commands;
+  for (std::string_view rest = input->text; !rest.empty();) {
+    auto line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    for (int fields = line.starts_with('@') ? 1 : 5; fields > 0; --fields) {
+      line.remove_prefix(std::min(line.find_first_of(" \t"), line.size()));
+      line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    }
+    commands += std::string(line) + "\n";
+  }
+  input->text = std::move(commands);
+  script_word(*input, "crontab", at);
+}
+
+void analyzer::makefile(words all, const context& at) {
+  bool from_input = false;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const auto& text = all[i].text;
+    const auto variable = assigned_name(text);
+    if (lists(make_programs, variable)) {
+      auto value = all[i];
+      value.text.erase(0, value.text.find('=') + 1);
+      if (!is_shell_name(base_name(value.text))) script_word(value, "make", at);
+    } else if (auto made = option_value(all, i, "", "eval")) {
+      made->text = makefile_commands(made->text);
+      script_word(*made, "make", at);
+    } else if (text == "-f" || text == "--file" || text == "--makefile") {
+      from_input = from_input || (i + 1 < all.size() && all[i + 1].text == "-");
+    } else {
+      from_input = from_input || text == "-f-" || text.ends_with("file=-");
+    }
+  }
+  if (!from_input) return;
+  auto input = input_text(at);
+  if (!input) return;
+  input->text = makefile_commands(input->text);
+  script_word(*input, "make", at);
+}
+
+/// A copy of a program, or a link to it, runs under any name: as if the program were run.
+void analyzer::copied(words all, const context& at) {
+  for (const auto& w : all.subspan(1)) {
+    const std::string_view text = w.text;
+    if (!w.known || (text.find("/bin/") == std::string_view::npos &&
+                     text.find("/sbin/") == std::string_view::npos))
+      continue;
+    const std::array<word, 2> inner{w, unknown_words()};
+    inner_command(inner, true, base_name(all.front().text), at);
+  }
+}
+
+} // namespace gatehouse::policy::shell

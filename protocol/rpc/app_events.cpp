@@ -1,0 +1,245 @@
+#include "protocol/rpc/app_events.hpp"
+
+#include "protocol/base64.hpp"
+#include "protocol/call_report_json.hpp"
+#include "protocol/profile_json.hpp"
+#include "protocol/rpc/app_methods.hpp"
+#include "protocol/shell_quote.hpp"
+#include "protocol/utf8.hpp"
+
+namespace gatehouse::rpc::app {
+namespace {
+
+constexpr std::string_view amendment_word = "acceptWithExecpolicyAmendment";
+
+raw_json word(std::string_view text) {
+  json_writer json;
+  json.text(text);
+  return {std::move(json).take()};
+}
+
+raw_json amendment_choice(const std::vector<std::string>& prefix) {
+  json_writer json;
+  json.open('{');
+  json.key(amendment_word);
+  json.open('{');
+  json.key("execpolicy_amendment");
+  codec<std::vector<std::string>>::encode(json, prefix);
+  json.close('}');
+  json.close('}');
+  return {std::move(json).take()};
+}
+
+std::string_view decision_word(review_decision d) {
+  switch (d) {
+  case review_decision::approved: return "accept";
+  case review_decision::approved_execpolicy_amendment: return amendment_word;
+  case review_decision::approved_for_session: return "acceptForSession";
+  case review_decision::network_policy_amendment: return "applyNetworkPolicyAmendment";
+  case review_decision::denied: return "decline";
+  case review_decision::timed_out: return "timedOut";
+  case review_decision::abort: return "cancel";
+  }
+  return "decline";
+}
+
+bool was_denied(const call_report& report) {
+  return !report.attempts.empty() && report.attempts.back().ending == attempt_ending::denied;
+}
+
+call_status status_of(const call_report& report) {
+  switch (report.ending) {
+  case call_ending::aborted: return call_status::interrupted;
+  case call_ending::failed: return call_status::failed;
+  case call_ending::refused:
+    for (const auto& review : report.reviews)
+      if (!is_approval(review.decision)) return call_status::declined;
+    return call_status::rejected;
+  case call_ending::completed: break;
+  }
+  if (report.attempts.empty()) return call_status::completed;
+  switch (report.attempts.back().ending) {
+  case attempt_ending::timed_out: return call_status::timed_out;
+  case attempt_ending::cancelled: return call_status::interrupted;
+  case attempt_ending::not_started:
+  case attempt_ending::signalled: return call_status::failed;
+  case attempt_ending::running: // a terminal session that goes on
+  case attempt_ending::denied:
+  case attempt_ending::exited: break;
+  }
+  return call_status::completed;
+}
+
+item_status item_status_of(call_status status) {
+  switch (status) {
+  case call_status::completed: return item_status::completed;
+  case call_status::declined:
+  case call_status::rejected: return item_status::declined;
+  case call_status::failed:
+  case call_status::timed_out:
+  case call_status::interrupted: break;
+  }
+  return item_status::failed;
+}
+
+template <class Notification>
+outgoing say(const typename Notification::params& params) {
+  return {Notification::name, to_json(params), {}};
+}
+
+struct event_reader {
+  const std::string& thread;
+  const thread_event& event;
+  std::int64_t seq = static_cast<std::int64_t>(event.seq);
+
+  using message = std::optional<outgoing>;
+
+  message operator()(const thread_events::turn_started&) const {
+    return say<notifications::turn_started>(
+        {thread, seq, {event.turn_id, turn_state::in_progress}, {}});
+  }
+  message operator()(const thread_events::turn_ended& e) const {
+    const bool done = e.how == thread_events::turn_ending::completed;
+    turn_event told{
+        thread, seq, {event.turn_id, done ? turn_state::completed : turn_state::interrupted}, {}};
+    if (!e.reason.empty()) told.reason = e.reason;
+    return say<notifications::turn_completed>(told);
+  }
+  message operator()(const thread_events::item_started& e) const {
+    item_event told{thread, event.turn_id, seq, {}};
+    told.item.type = "commandExecution";
+    told.item.id = e.call_id;
+    told.item.tool = e.tool;
+    told.item.command = shell_join(e.what.argv);
+    told.item.cwd = e.what.cwd;
+    return say<notifications::item_started>(told);
+  }
+  message operator()(const thread_events::review_asked& e) const {
+    if (e.who != reviewer_kind::user) return std::nullopt;
+    return outgoing{request_approval::name, to_json(approval_of(thread, event.turn_id, e.question)),
+                    e.question.review_id};
+  }
+  message operator()(const thread_events::review_resolved& e) const {
+    return say<notifications::resolved>(
+        {thread, seq, e.answer.review_id, e.call_id, std::string{decision_word(e.answer.decision)},
+         std::string{to_string(e.answer.reviewer)}, e.answer.reason});
+  }
+  message operator()(const thread_events::attempt_began& e) const {
+    return say<notifications::attempt_started>({thread, event.turn_id, e.call_id, seq, e.number,
+                                                std::string{to_string(e.sandbox)},
+                                                std::string{to_string(e.network)}});
+  }
+  message operator()(const thread_events::output_delta& e) const {
+    app::output_delta told{thread,
+                           event.turn_id,
+                           e.call_id,
+                           seq,
+                           e.attempt,
+                           e.stream == output_stream::standard_error ? stream_name::standard_error
+                                                                     : stream_name::standard_output,
+                           e.bytes,
+                           {}};
+    if (find_invalid_utf8(e.bytes)) told.delta_base64 = encode_base64(e.bytes);
+    return say<notifications::output>(told);
+  }
+  message operator()(const thread_events::attempt_denied& e) const {
+    return say<notifications::attempt_denied>({thread, event.turn_id, e.call_id, seq, e.number,
+                                               std::string{to_string(e.what.kind)}, e.what.path,
+                                               e.what.host, e.what.entry, e.what.remedy});
+  }
+  message operator()(const thread_events::item_ended& e) const {
+    const auto& report = *e.report;
+    item_event told{thread, event.turn_id, seq, {}};
+    told.item.type = "commandExecution";
+    told.item.id = report.call_id;
+    told.item.status = item_status_of(status_of(report));
+    told.item.aggregated_output = report.output.aggregated;
+    std::chrono::milliseconds whole{0};
+    for (const auto& attempt : report.attempts)
+      whole += attempt.duration;
+    if (!report.attempts.empty()) {
+      told.item.duration_ms = whole.count();
+      if (const auto code = report.attempts.back().exit_code) told.item.exit_code = *code;
+    }
+    if (!report.message.empty()) told.item.message = report.message;
+    told.item.report = raw_json{encode_call_report(report)};
+    return say<notifications::item_completed>(told);
+  }
+  message operator()(const thread_events::warning& e) const {
+    return say<notifications::warning>({thread, seq, e.text});
+  }
+};
+
+} // namespace
+
+std::optional<outgoing> message_of(const std::string& thread_id, const thread_event& event) {
+  return std::visit(event_reader{thread_id, event}, event.what);
+}
+
+approval_request approval_of(const std::string& thread_id, const std::string& turn_id,
+                             const review_request& question) {
+  approval_request asked;
+  asked.request_id = question.review_id;
+  asked.thread_id = thread_id;
+  asked.turn_id = turn_id;
+  asked.item_id = question.call_id;
+  asked.kind = "command";
+  asked.attempt = question.attempt;
+  asked.environment_id = question.what.environment_id;
+  asked.command = shell_join(question.what.argv);
+  asked.argv = question.what.argv;
+  asked.cwd = question.what.cwd;
+  asked.reason = question.reason;
+  asked.justification = question.what.justification;
+  asked.will_be_allowed = question.will_be_allowed;
+  asked.without_sandbox = question.without_sandbox;
+  asked.action_digest = question.digest;
+  if (question.what.additional_permissions)
+    asked.additional_permissions =
+        raw_json{encode_additional_permissions(*question.what.additional_permissions)};
+  asked.available_decisions.push_back(word("accept"));
+  if (question.session_offered) asked.available_decisions.push_back(word("acceptForSession"));
+  if (!question.proposed_amendment.empty()) {
+    asked.proposed_execpolicy_amendment = question.proposed_amendment;
+    asked.available_decisions.push_back(amendment_choice(question.proposed_amendment));
+  }
+  asked.available_decisions.push_back(word("decline"));
+  asked.available_decisions.push_back(word("cancel"));
+  return asked;
+}
+
+tool_call_result result_of(const call_report& report) {
+  tool_call_result told;
+  told.call_id = report.call_id;
+  told.status = status_of(report);
+  if (!report.attempts.empty()) {
+    const auto& last = report.attempts.back();
+    if (last.exit_code) told.exit_code = *last.exit_code;
+    told.sandbox_type = to_string(last.sandbox);
+  }
+  told.output = report.output.aggregated;
+  told.output_omitted_bytes = static_cast<std::int64_t>(report.output.truncated_bytes);
+  told.sandbox_denied = was_denied(report);
+  told.message = report.message;
+  told.report = {encode_call_report(report)};
+  return told;
+}
+
+std::optional<review_decision> decision_from(const json_tree& decision,
+                                             const review_request& question) {
+  if (const auto* text = std::get_if<std::string>(&decision.value)) {
+    if (*text == "accept") return review_decision::approved;
+    if (*text == "acceptForSession" && question.session_offered)
+      return review_decision::approved_for_session;
+    if (*text == "decline") return review_decision::denied;
+    if (*text == "cancel") return review_decision::abort;
+    return std::nullopt;
+  }
+  // Exactly the choice that was offered: a wider rule than the one that was shown adds nothing.
+  if (!question.proposed_amendment.empty() &&
+      to_json(decision) == amendment_choice(question.proposed_amendment).text)
+    return review_decision::approved_execpolicy_amendment;
+  return std::nullopt;
+}
+
+} // namespace gatehouse::rpc::app

@@ -1,0 +1,235 @@
+#pragma once
+
+#include "protocol/rpc/app_fields.hpp"
+#include "protocol/rpc/envelope.hpp"
+
+#include <string>
+#include <string_view>
+#include <tuple>
+
+/// The methods of the app dialect, each once: dispatch, the published schema and docs/protocol.md
+/// follow this list.
+namespace gatehouse::rpc::app {
+
+/// Who may call a method (§D13).
+enum class caller : std::uint8_t { anyone, agent, reviewer };
+
+namespace methods {
+
+struct initialize {
+  static constexpr std::string_view name = "initialize";
+  static constexpr std::string_view about =
+      "The first request. With `resumeSessionId` the session of a lost connection goes on: its "
+      "subscriptions stand, and the questions that stand are asked again under their ids.";
+  static constexpr caller who = caller::anyone;
+  using params = initialize_params;
+  using result = initialize_result;
+};
+struct thread_start {
+  static constexpr std::string_view name = "thread/start";
+  static constexpr std::string_view about =
+      "Opens a thread and subscribes to it. It lives until thread/close or the end of the daemon.";
+  static constexpr caller who = caller::anyone;
+  using params = thread_start_params;
+  using result = thread_result;
+};
+struct thread_resume {
+  static constexpr std::string_view name = "thread/resume";
+  static constexpr std::string_view about =
+      "Subscribes to a thread: missed events come first, then the questions that stand.";
+  static constexpr caller who = caller::anyone;
+  using params = thread_resume_params;
+  using result = thread_result;
+};
+struct thread_unsubscribe {
+  static constexpr std::string_view name = "thread/unsubscribe";
+  static constexpr std::string_view about = "Ends the subscription; the thread goes on.";
+  static constexpr caller who = caller::anyone;
+  using params = thread_params;
+  using result = nothing;
+};
+struct thread_read {
+  static constexpr std::string_view name = "thread/read";
+  static constexpr std::string_view about =
+      "What runs in a thread, and what was granted or approved for its session.";
+  static constexpr caller who = caller::anyone;
+  using params = thread_params;
+  using result = thread_read_result;
+};
+struct thread_list {
+  static constexpr std::string_view name = "thread/loaded/list";
+  static constexpr std::string_view about =
+      "The threads: for an agent those of its session, for a reviewer all.";
+  static constexpr caller who = caller::anyone;
+  using params = nothing;
+  using result = thread_list_result;
+};
+struct thread_close {
+  static constexpr std::string_view name = "thread/close";
+  static constexpr std::string_view about =
+      "Ends a thread with all its calls, questions, grants and approvals.";
+  static constexpr caller who = caller::anyone;
+  using params = thread_params;
+  using result = nothing;
+};
+struct turn_start {
+  static constexpr std::string_view name = "turn/start";
+  static constexpr std::string_view about =
+      "Opens a turn. A tool call without a turn opens one, too, unless a turn was stopped.";
+  static constexpr caller who = caller::anyone;
+  using params = turn_start_params;
+  using result = turn_result;
+};
+struct turn_complete {
+  static constexpr std::string_view name = "turn/complete";
+  static constexpr std::string_view about = "Ends the turn; grants of turn scope end with it.";
+  static constexpr caller who = caller::anyone;
+  using params = turn_params;
+  using result = nothing;
+};
+struct turn_interrupt {
+  static constexpr std::string_view name = "turn/interrupt";
+  static constexpr std::string_view about =
+      "Stops the turn: its calls are ended, its questions withdrawn (§127).";
+  static constexpr caller who = caller::anyone;
+  using params = turn_params;
+  using result = nothing;
+};
+struct tool_call {
+  static constexpr std::string_view name = "tool/call";
+  static constexpr std::string_view about =
+      "Proposes a call; the answer comes at its end. Many may be under way at once.";
+  static constexpr caller who = caller::agent;
+  using params = tool_call_params;
+  using result = tool_call_result;
+};
+struct tool_cancel {
+  static constexpr std::string_view name = "tool/cancel";
+  static constexpr std::string_view about = "Ends a call; its result still comes.";
+  static constexpr caller who = caller::anyone;
+  using params = tool_cancel_params;
+  using result = nothing;
+};
+struct policy_explain {
+  static constexpr std::string_view name = "policy/explain";
+  static constexpr std::string_view about =
+      "The whole decision about a call: segments, judges, requirement, sandbox (§133a). Nothing "
+      "runs.";
+  static constexpr caller who = caller::anyone;
+  using params = explain_params;
+  using result = raw_json;
+};
+struct approval_list {
+  static constexpr std::string_view name = "approval/list";
+  static constexpr std::string_view about = "The questions that stand.";
+  static constexpr caller who = caller::reviewer;
+  using params = approval_list_params;
+  using result = approval_list_result;
+};
+struct approval_resolve {
+  static constexpr std::string_view name = "approval/resolve";
+  static constexpr std::string_view about =
+      "Answers a question. The first valid answer counts; one with another digest, for a question "
+      "that no longer stands, or with a decision that was not on offer is an error.";
+  static constexpr caller who = caller::reviewer;
+  using params = approval_resolve_params;
+  using result = nothing;
+};
+struct grant_revoke {
+  static constexpr std::string_view name = "grant/revoke";
+  static constexpr std::string_view about =
+      "Takes back a grant or an approval for the session. What runs already is not touched.";
+  static constexpr caller who = caller::reviewer;
+  using params = revoke_params;
+  using result = revoke_result;
+};
+struct profile_list {
+  static constexpr std::string_view name = "permissionProfile/list";
+  static constexpr std::string_view about = "The permission profiles that can be named.";
+  static constexpr caller who = caller::anyone;
+  using params = nothing;
+  using result = profile_list_result;
+};
+
+} // namespace methods
+
+using method_list =
+    std::tuple<methods::initialize, methods::thread_start, methods::thread_resume,
+               methods::thread_unsubscribe, methods::thread_read, methods::thread_list,
+               methods::thread_close, methods::turn_start, methods::turn_complete,
+               methods::turn_interrupt, methods::tool_call, methods::tool_cancel,
+               methods::policy_explain, methods::approval_list, methods::approval_resolve,
+               methods::grant_revoke, methods::profile_list>;
+
+/// The server's one request: a question to a reviewer.
+struct request_approval {
+  static constexpr std::string_view name = "item/commandExecution/requestApproval";
+  static constexpr std::string_view about =
+      "Sent to every connected reviewer under the same id; the first valid answer counts.";
+  using params = approval_request;
+  using result = approval_answer;
+};
+
+namespace notifications {
+
+template <class Params>
+struct notification {
+  using params = Params;
+};
+struct thread_status_changed : notification<status_changed> {
+  static constexpr std::string_view name = "thread/status/changed";
+};
+struct turn_started : notification<turn_event> {
+  static constexpr std::string_view name = "turn/started";
+};
+struct turn_completed : notification<turn_event> {
+  static constexpr std::string_view name = "turn/completed";
+};
+struct item_started : notification<item_event> {
+  static constexpr std::string_view name = "item/started";
+};
+struct item_completed : notification<item_event> {
+  static constexpr std::string_view name = "item/completed";
+};
+struct attempt_started : notification<attempt_event> {
+  static constexpr std::string_view name = "item/attempt/started";
+};
+struct attempt_denied : notification<denial_event> {
+  static constexpr std::string_view name = "item/attempt/denied";
+};
+struct output : notification<app::output_delta> {
+  static constexpr std::string_view name = "item/commandExecution/outputDelta";
+};
+struct resolved : notification<request_resolved> {
+  static constexpr std::string_view name = "serverRequest/resolved";
+};
+struct warning : notification<warning_event> {
+  static constexpr std::string_view name = "warning";
+};
+
+} // namespace notifications
+
+using notification_list =
+    std::tuple<notifications::thread_status_changed, notifications::turn_started,
+               notifications::turn_completed, notifications::item_started,
+               notifications::item_completed, notifications::attempt_started,
+               notifications::attempt_denied, notifications::output, notifications::resolved,
+               notifications::warning>;
+
+/// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
+/// method. Parameters that cannot be read: `refuse(failure)`.
+template <class Handle, class Refuse>
+bool dispatch(const message& request, Handle&& handle, Refuse&& refuse) {
+  const auto try_one = [&]<class Method>(Method method) {
+    if (request.method() != Method::name) return false;
+    auto params = codec<typename Method::params>::decode(request.params());
+    if (params)
+      handle(method, *std::move(params));
+    else
+      refuse(invalid_params(params.error()));
+    return true;
+  };
+  return std::apply([&](auto... method) { return (try_one(method) || ...); }, method_list{});
+}
+
+} // namespace gatehouse::rpc::app

@@ -1,0 +1,341 @@
+#pragma once
+
+#include "protocol/rpc/codec.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The messages of the app dialect, for IDE extensions and other clients (§201): what stands in
+/// `params` and `result` of each method. Times are Unix milliseconds, `…Ms` durations are
+/// milliseconds, paths are absolute, ids are opaque. The texts beside the fields are published in
+/// the JSON schema and in docs/protocol.md.
+namespace gatehouse::rpc::app {
+
+/// Of calls and requests that answer with nothing: `{}`.
+struct nothing {};
+
+struct client_info {
+  std::string name;
+  std::optional<std::string> title;
+  std::optional<std::string> version;
+};
+
+struct gatehouse_capabilities {
+  std::optional<bool> approvals;
+};
+
+struct client_capabilities {
+  std::optional<gatehouse_capabilities> gatehouse;
+};
+
+struct initialize_params {
+  rpc::app::client_info client_info;
+  std::optional<client_capabilities> capabilities;
+  std::optional<std::string> resume_session_id;
+  std::optional<bool> takeover;
+};
+
+struct limits {
+  std::int64_t frame_bytes = 0;
+  std::int64_t max_in_flight = 0;
+  std::int64_t retained_event_bytes = 0;
+  std::int64_t session_grace_ms = 0;
+};
+
+struct server_facts {
+  std::string version;
+  std::int64_t protocol = 1;
+  std::string authority;
+  std::vector<std::string> tools;
+  rpc::app::limits limits;
+};
+
+struct initialize_result {
+  std::string user_agent;
+  std::string platform_family;
+  std::string platform_os;
+  std::string session_id;
+  bool resumed = false;
+  server_facts gatehouse;
+};
+
+enum class thread_state : std::uint8_t { idle, active };
+enum class active_flag : std::uint8_t { waiting_on_approval };
+
+struct thread_status {
+  thread_state type = thread_state::idle;
+  std::vector<active_flag> active_flags;
+};
+
+/// A thread as clients see it.
+struct thread_info {
+  std::string id;
+  thread_status status;
+  std::string cwd;
+  std::vector<std::string> runtime_workspace_roots;
+  raw_json approval_policy;
+  std::string sandbox;
+  std::string open_turn_id;
+  std::int64_t last_seq = 0;
+};
+
+struct thread_start_params {
+  std::string cwd;
+  std::vector<std::string> runtime_workspace_roots;
+  std::optional<json_tree> approval_policy;
+  std::optional<std::string> sandbox;
+  std::optional<json_tree> permissions;
+};
+
+struct thread_result {
+  thread_info thread;
+};
+
+struct thread_resume_params {
+  std::string thread_id;
+  std::optional<std::int64_t> after_seq;
+};
+
+struct thread_params {
+  std::string thread_id;
+};
+
+struct thread_list_result {
+  std::vector<thread_info> data;
+};
+
+struct granted {
+  std::int64_t id = 0;
+  std::string scope;
+  std::string turn_id;
+  raw_json permissions;
+};
+
+struct remembered {
+  std::int64_t id = 0;
+  std::string action;
+};
+
+struct thread_read_result {
+  thread_info thread;
+  std::vector<std::string> running;
+  std::vector<granted> grants;
+  std::vector<remembered> approvals;
+};
+
+enum class grant_kind : std::uint8_t { grant, approval };
+struct revoke_params {
+  std::string thread_id;
+  grant_kind kind = grant_kind::grant;
+  std::int64_t id = 0;
+};
+struct revoke_result {
+  bool found = false;
+};
+
+struct turn_start_params {
+  std::string thread_id;
+  std::optional<std::string> turn_id;
+  std::optional<std::string> input;
+};
+enum class turn_state : std::uint8_t { in_progress, completed, interrupted };
+struct turn_info {
+  std::string id;
+  turn_state status = turn_state::in_progress;
+};
+struct turn_result {
+  turn_info turn;
+};
+struct turn_params {
+  std::string thread_id;
+  std::optional<std::string> turn_id;
+};
+
+struct tool_call_params {
+  std::string thread_id;
+  std::optional<std::string> turn_id;
+  std::string call_id;
+  std::string tool;
+  json_tree arguments;
+};
+
+enum class call_status : std::uint8_t {
+  completed,
+  failed,
+  declined,
+  rejected,
+  timed_out,
+  interrupted
+};
+
+struct tool_call_result {
+  std::string call_id;
+  call_status status = call_status::failed;
+  std::optional<std::int64_t> exit_code;
+  std::string output;
+  std::int64_t output_omitted_bytes = 0;
+  std::string sandbox_type;
+  bool sandbox_denied = false;
+  std::string message;
+  raw_json report;
+};
+
+struct tool_cancel_params {
+  std::string thread_id;
+  std::string call_id;
+};
+
+struct explain_params {
+  std::optional<std::string> thread_id;
+  std::optional<std::string> tool;
+  json_tree arguments;
+};
+
+struct approval_list_params {
+  std::optional<std::string> thread_id;
+};
+
+/// The question about one attempt of one command: `params` of
+/// `item/commandExecution/requestApproval` and an entry of `approval/list`.
+struct approval_request {
+  std::string request_id;
+  std::string thread_id;
+  std::string turn_id;
+  std::string item_id;
+  std::string kind;
+  std::int64_t attempt = 1;
+  std::string environment_id;
+  std::string command;
+  std::vector<std::string> argv;
+  std::string cwd;
+  std::string reason;
+  std::string justification;
+  std::string will_be_allowed;
+  bool without_sandbox = false;
+  std::string action_digest;
+  std::optional<raw_json> additional_permissions;
+  std::optional<std::vector<std::string>> proposed_execpolicy_amendment;
+  std::vector<raw_json> available_decisions;
+};
+
+struct approval_list_result {
+  std::vector<approval_request> data;
+};
+
+struct approval_resolve_params {
+  std::string thread_id;
+  std::string request_id;
+  json_tree decision;
+  std::string action_digest;
+  std::optional<std::string> reason;
+};
+
+/// The answer to a server's request for an approval.
+struct approval_answer {
+  json_tree decision;
+  std::optional<std::string> reason;
+};
+
+struct profile_summary {
+  std::string id;
+  std::string about;
+  raw_json profile;
+};
+struct profile_list_result {
+  std::vector<profile_summary> data;
+};
+
+// Notifications ---------------------------------------------------------------------------------
+
+struct status_changed {
+  std::string thread_id;
+  thread_status status;
+};
+
+struct turn_event {
+  std::string thread_id;
+  std::int64_t seq = 0;
+  turn_info turn;
+  std::optional<std::string> reason;
+};
+
+enum class item_status : std::uint8_t { in_progress, completed, failed, declined };
+
+struct command_item {
+  std::string type;
+  std::string id;
+  std::string tool;
+  std::string command;
+  std::string cwd;
+  item_status status = item_status::in_progress;
+  std::optional<std::string> aggregated_output;
+  std::optional<std::int64_t> exit_code;
+  std::optional<std::int64_t> duration_ms;
+  std::optional<std::string> message;
+  std::optional<raw_json> report;
+};
+
+struct item_event {
+  std::string thread_id;
+  std::string turn_id;
+  std::int64_t seq = 0;
+  command_item item;
+};
+
+enum class stream_name : std::uint8_t { standard_output, standard_error };
+
+struct output_delta {
+  std::string thread_id;
+  std::string turn_id;
+  std::string item_id;
+  std::int64_t seq = 0;
+  std::int64_t attempt = 1;
+  stream_name stream = stream_name::standard_output;
+  std::string delta;
+  std::optional<std::string> delta_base64;
+};
+
+struct attempt_event {
+  std::string thread_id;
+  std::string turn_id;
+  std::string item_id;
+  std::int64_t seq = 0;
+  std::int64_t attempt = 1;
+  std::string sandbox_type;
+  std::string network;
+};
+
+struct denial_event {
+  std::string thread_id;
+  std::string turn_id;
+  std::string item_id;
+  std::int64_t seq = 0;
+  std::int64_t attempt = 1;
+  std::string kind;
+  std::string path;
+  std::string host;
+  std::string entry;
+  std::string remedy;
+};
+
+struct request_resolved {
+  std::string thread_id;
+  std::int64_t seq = 0;
+  std::string request_id;
+  std::string item_id;
+  std::string decision;
+  std::string reviewer;
+  std::string reason;
+};
+
+struct warning_event {
+  std::string thread_id;
+  std::int64_t seq = 0;
+  std::string message;
+};
+
+} // namespace gatehouse::rpc::app

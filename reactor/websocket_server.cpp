@@ -1,0 +1,433 @@
+#include "reactor/websocket_server.hpp"
+
+#include "reactor/detail/event_loop_access.hpp"
+
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <set>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace gatehouse::reactor {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace websocket = beast::websocket;
+
+namespace {
+
+using socket_type =
+    asio::basic_stream_socket<asio::generic::stream_protocol, asio::io_context::executor_type>;
+using stream_type =
+    beast::basic_stream<asio::generic::stream_protocol, asio::io_context::executor_type>;
+using beast_error = beast::error_code;
+
+std::string lower(std::string_view text) {
+  std::string out{text};
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+std::optional<std::uint32_t> peer_uid_of(int fd) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return std::nullopt;
+  return peer.uid;
+}
+
+error bind_error(const std::string& where, const beast_error& ec) {
+  return {errc::io, "cannot listen on " + where + ": " + ec.message(),
+          "Choose another address, or end the program that uses this one."};
+}
+
+} // namespace
+
+const std::string* http_request::header(std::string_view name) const {
+  const std::string* found = nullptr;
+  for (const auto& [own, value] : headers) {
+    if (own != name) continue;
+    if (found) return nullptr;
+    found = &value;
+  }
+  return found;
+}
+
+std::size_t http_request::count(std::string_view name) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(headers, [&](const auto& h) { return h.first == name; }));
+}
+
+struct websocket_server::impl : std::enable_shared_from_this<impl> {
+  class peer;
+
+  impl(event_loop& loop, websocket_terms t, judge on_request, welcome on_open)
+      : context{event_loop_access::context(loop)}, terms{std::move(t)},
+        judge_request{std::move(on_request)}, open{std::move(on_open)}, acceptor{context} {}
+
+  void accept();
+  void stop();
+
+  asio::io_context& context;
+  websocket_terms terms;
+  judge judge_request;
+  welcome open;
+  asio::basic_socket_acceptor<asio::generic::stream_protocol, asio::io_context::executor_type>
+      acceptor;
+  std::uint16_t port = 0;
+  std::string unix_path;
+  bool stopped = false;
+  std::set<std::shared_ptr<peer>> peers;
+  std::size_t waiting = 0; ///< peers without an open WebSocket
+};
+
+/// One connection: HTTP requests, then perhaps a WebSocket.
+class websocket_server::impl::peer : public websocket_connection,
+                                     public std::enable_shared_from_this<peer> {
+public:
+  peer(std::shared_ptr<impl> server, socket_type socket)
+      : server_{std::move(server)}, ws_{std::move(socket)} {}
+
+  void start() {
+    ++server_->waiting;
+    // Small messages must not wait for each other's acknowledgements. Not for Unix sockets.
+    const int now = 1;
+    (void)::setsockopt(beast::get_lowest_layer(ws_).socket().native_handle(), IPPROTO_TCP,
+                       TCP_NODELAY, &now, sizeof now);
+    read_request();
+  }
+
+  void send(std::string text) override {
+    if (closing_ || ended_) return;
+    queued_ += text.size();
+    if (queued_ > server_->terms.low_water) above_ = true;
+    queue_.push_back(std::move(text));
+    if (queue_.size() == 1) write_next();
+  }
+
+  [[nodiscard]] std::size_t queued_bytes() const override { return queued_; }
+
+  void close(std::uint16_t code, const std::string& reason) override {
+    if (closing_ || ended_) return;
+    closing_ = true;
+    // A close frame holds at most 123 bytes of reason.
+    reason_ =
+        websocket::close_reason{static_cast<websocket::close_code>(code), reason.substr(0, 120)};
+    if (queue_.empty()) write_close();
+  }
+
+  /// The server ends: nothing more is said to the owner.
+  void abandon() {
+    events_ = {};
+    finish();
+  }
+
+private:
+  void read_request() {
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(server_->terms.header_bytes));
+    parser_->body_limit(server_->terms.body_bytes);
+    beast::get_lowest_layer(ws_).expires_after(server_->terms.handshake_limit);
+    http::async_read(ws_.next_layer(), buffer_, *parser_,
+                     [self = shared_from_this()](const beast_error& ec, std::size_t) {
+                       self->have_request(ec);
+                     });
+  }
+
+  [[nodiscard]] http_request facts() {
+    const auto& message = parser_->get();
+    http_request request;
+    request.method = std::string{message.method_string()};
+    request.target = std::string{message.target()};
+    request.body = message.body();
+    for (const auto& field : message)
+      request.headers.emplace_back(lower(field.name_string()), std::string{field.value()});
+    request.upgrade = websocket::is_upgrade(message);
+    request.local_socket = !server_->unix_path.empty();
+    if (request.local_socket)
+      request.peer_uid = peer_uid_of(beast::get_lowest_layer(ws_).socket().native_handle());
+    request.port = server_->port;
+    return request;
+  }
+
+  void have_request(const beast_error& ec) {
+    if (ended_) return;
+    if (ec) {
+      if (ec == http::error::end_of_stream || ec == beast::error::timeout ||
+          ec == asio::error::operation_aborted || ec == asio::error::eof ||
+          ec == asio::error::connection_reset)
+        return finish();
+      // Malformed: said once, then the end.
+      return answer({ec == http::error::header_limit ? 431U
+                     : ec == http::error::body_limit ? 413U
+                                                     : 400U,
+                     {},
+                     "this is not a request that can be read\n"},
+                    false);
+    }
+    const auto request = facts();
+    auto verdict = server_->judge_request(request);
+    if (verdict.status == 101 && request.upgrade) return upgrade(request, verdict);
+    if (verdict.status == 101)
+      verdict = {426, {{"upgrade", "websocket"}}, "a WebSocket is needed\n"};
+    answer(verdict, parser_->get().keep_alive());
+  }
+
+  void answer(const http_answer& what, bool keep) {
+    auto response = std::make_shared<http::response<http::string_body>>();
+    response->version(11);
+    response->result(what.status);
+    response->set(http::field::server, server_->terms.server_name);
+    for (const auto& [name, value] : what.headers)
+      response->insert(name, value);
+    response->body() = what.body;
+    response->keep_alive(keep);
+    response->prepare_payload();
+    beast::get_lowest_layer(ws_).expires_after(server_->terms.handshake_limit);
+    http::async_write(
+        ws_.next_layer(), *response,
+        [self = shared_from_this(), response, keep](const beast_error& ec, std::size_t) {
+          if (self->ended_) return;
+          if (ec || !keep) return self->finish();
+          self->read_request();
+        });
+  }
+
+  void upgrade(const http_request& request, const http_answer& verdict) {
+    beast::get_lowest_layer(ws_).expires_never();
+    websocket::stream_base::timeout limits{};
+    limits.handshake_timeout = server_->terms.handshake_limit;
+    limits.idle_timeout = server_->terms.idle_limit;
+    limits.keep_alive_pings = true;
+    ws_.set_option(limits);
+    ws_.read_message_max(server_->terms.frame_bytes);
+    ws_.auto_fragment(false);
+    ws_.set_option(websocket::stream_base::decorator(
+        [extra = verdict.headers,
+         name = server_->terms.server_name](websocket::response_type& response) {
+          response.set(http::field::server, name);
+          for (const auto& [key, value] : extra)
+            response.set(key, value);
+        }));
+    ws_.async_accept(parser_->get(), [self = shared_from_this(), request](const beast_error& ec) {
+      if (self->ended_) return;
+      if (ec) return self->finish();
+      self->opened(request);
+    });
+  }
+
+  void opened(const http_request& request) {
+    open_ = true;
+    --server_->waiting;
+    parser_.reset();
+    buffer_.consume(buffer_.size());
+    ws_.text(true);
+    events_ = server_->open(request, shared_from_this());
+    read_message();
+  }
+
+  void read_message() {
+    ws_.async_read(buffer_, [self = shared_from_this()](const beast_error& ec, std::size_t) {
+      self->have_message(ec);
+    });
+  }
+
+  void have_message(const beast_error& ec) {
+    if (ended_) return;
+    if (ec) return finish();
+    if (!ws_.got_text()) {
+      close(1003, "text messages only");
+      buffer_.consume(buffer_.size());
+      return read_message();
+    }
+    if (!closing_ && events_.on_text) {
+      const auto bytes = buffer_.cdata();
+      events_.on_text({static_cast<const char*>(bytes.data()), bytes.size()});
+    }
+    if (ended_) return;
+    buffer_.consume(buffer_.size());
+    // One large message does not cost its memory for the rest of the connection.
+    if (buffer_.capacity() > (1U << 20U)) buffer_ = beast::flat_buffer{};
+    read_message();
+  }
+
+  void write_next() {
+    ws_.async_write(
+        asio::buffer(queue_.front()),
+        [self = shared_from_this()](const beast_error& ec, std::size_t) { self->written(ec); });
+  }
+
+  void written(const beast_error& ec) {
+    if (ended_) return;
+    if (ec) return finish();
+    queued_ -= queue_.front().size();
+    queue_.pop_front();
+    if (!queue_.empty()) {
+      write_next();
+    } else if (closing_) {
+      write_close();
+      return;
+    }
+    if (above_ && queued_ <= server_->terms.low_water) {
+      above_ = false;
+      if (events_.on_drained && !closing_) events_.on_drained();
+    }
+  }
+
+  void write_close() {
+    // The read that is under way sees the peer's answer, or the time-out, and finishes.
+    ws_.async_close(reason_, [self = shared_from_this()](const beast_error&) {});
+  }
+
+  void finish() {
+    if (ended_) return;
+    ended_ = true;
+    const auto self = shared_from_this();
+    if (!open_) --server_->waiting;
+    beast_error ignored; // it is closed whatever it says
+    beast::get_lowest_layer(ws_).socket().close(ignored);
+    server_->peers.erase(self);
+    if (const auto closed = std::exchange(events_, {}).on_closed) closed();
+  }
+
+  std::shared_ptr<impl> server_;
+  websocket::stream<stream_type> ws_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  websocket_events events_;
+  std::deque<std::string> queue_;
+  std::size_t queued_ = 0;
+  bool above_ = false;
+  bool open_ = false, closing_ = false, ended_ = false;
+  websocket::close_reason reason_;
+};
+
+void websocket_server::impl::accept() {
+  acceptor.async_accept([self = shared_from_this()](const beast_error& ec, socket_type socket) {
+    if (self->stopped) return;
+    if (!ec) {
+      // Above the limit the newest is turned away at once: those who wait have come first.
+      if (self->waiting < self->terms.waiting_connections) {
+        const auto next = std::make_shared<peer>(self, std::move(socket));
+        self->peers.insert(next);
+        next->start();
+      }
+      self->accept();
+      return;
+    }
+    // Out of descriptors or the like: a moment later there may be some.
+    const auto pause = std::make_shared<asio::steady_timer>(self->context);
+    pause->expires_after(std::chrono::milliseconds{50});
+    pause->async_wait([self, pause](const beast_error&) {
+      if (!self->stopped) self->accept();
+    });
+  });
+}
+
+void websocket_server::impl::stop() {
+  stopped = true;
+  beast_error ignored;
+  acceptor.close(ignored);
+  if (!unix_path.empty()) ::unlink(unix_path.c_str());
+  for (const auto& one : std::set{peers})
+    one->abandon();
+}
+
+websocket_server::websocket_server(std::shared_ptr<impl> state) : impl_{std::move(state)} {}
+
+websocket_server::~websocket_server() {
+  impl_->stop();
+}
+
+std::uint16_t websocket_server::port() const noexcept {
+  return impl_->port;
+}
+
+std::size_t websocket_server::connections() const noexcept {
+  return impl_->peers.size();
+}
+
+result<std::unique_ptr<websocket_server>>
+websocket_server::listen_tcp(event_loop& loop, const std::string& address, std::uint16_t port,
+                             websocket_terms terms, judge on_request, welcome on_open) {
+  const auto where = address + " port " + std::to_string(port);
+  beast_error ec;
+  const auto ip = asio::ip::make_address(address, ec);
+  if (ec)
+    return error{errc::invalid_request, "'" + address + "' is no IP address",
+                 "Use 127.0.0.1 or [::1]."};
+  auto state =
+      std::make_shared<impl>(loop, std::move(terms), std::move(on_request), std::move(on_open));
+  const asio::ip::tcp::endpoint at{ip, port};
+  auto& acceptor = state->acceptor;
+  acceptor.open(asio::generic::stream_protocol{at.protocol()}, ec);
+  if (!ec) acceptor.set_option(asio::socket_base::reuse_address(true), ec);
+  if (!ec) acceptor.bind(at, ec);
+  if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
+  if (ec) return bind_error(where, ec);
+  sockaddr_storage bound{};
+  socklen_t length = sizeof bound;
+  if (::getsockname(acceptor.native_handle(), reinterpret_cast<sockaddr*>(&bound), &length) == 0) {
+    const auto raw = bound.ss_family == AF_INET6
+                         ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
+                         : reinterpret_cast<const sockaddr_in&>(bound).sin_port;
+    state->port = ntohs(raw);
+  }
+  state->accept();
+  return std::unique_ptr<websocket_server>{new websocket_server{std::move(state)}};
+}
+
+result<std::unique_ptr<websocket_server>>
+websocket_server::listen_unix(event_loop& loop, const std::string& path, websocket_terms terms,
+                              judge on_request, welcome on_open) {
+  if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path))
+    return error{errc::invalid_request,
+                 "the socket path '" + path + "' is empty or longer than 107 bytes", ""};
+  auto state =
+      std::make_shared<impl>(loop, std::move(terms), std::move(on_request), std::move(on_open));
+  beast_error ec;
+  const asio::local::stream_protocol::endpoint at{path};
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0) {
+    if (!S_ISSOCK(info.st_mode) || info.st_uid != ::geteuid())
+      return error{errc::io, "'" + path + "' exists and is no socket of this user",
+                   "Choose another path."};
+    asio::local::stream_protocol::socket probe{state->context};
+    probe.connect(at, ec);
+    if (!ec)
+      return error{errc::io, "another server listens on '" + path + "'",
+                   "End it, or choose another path."};
+    ::unlink(path.c_str());
+    ec.clear();
+  }
+  auto& acceptor = state->acceptor;
+  acceptor.open(asio::generic::stream_protocol{at.protocol()}, ec);
+  // Born closed to others: the mode is right before anybody could connect.
+  const auto before = ::umask(0177);
+  if (!ec) acceptor.bind(at, ec);
+  ::umask(before);
+  if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
+  if (ec) return bind_error(path, ec);
+  state->unix_path = path;
+  state->accept();
+  return std::unique_ptr<websocket_server>{new websocket_server{std::move(state)}};
+}
+
+} // namespace gatehouse::reactor

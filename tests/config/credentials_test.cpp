@@ -1,0 +1,56 @@
+#include "config/credentials.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace gatehouse;
+using config::read_or_make_token;
+
+namespace {
+
+unsigned mode_of(const std::string& path) {
+  struct stat about {};
+  REQUIRE(::lstat(path.c_str(), &about) == 0);
+  return about.st_mode & 07777U;
+}
+
+} // namespace
+
+TEST_SUITE("config.credentials") {
+  TEST_CASE("§D13 a token is made once, for this user alone") {
+    const tests::temp_folder folder;
+    const auto path = folder.path() + "/state/tokens/agent.token";
+    const auto token = read_or_make_token(path);
+    REQUIRE(token);
+    CHECK(token->size() == 43);
+    CHECK(mode_of(path) == 0600);
+    CHECK(mode_of(folder.path() + "/state/tokens") == 0700);
+    CHECK(*read_or_make_token(path) == *token);
+    CHECK(*read_or_make_token(folder.path() + "/state/tokens/reviewer.token") != *token);
+  }
+
+  TEST_CASE("a token that others can read, a link, a folder or nonsense is refused") {
+    const tests::temp_folder folder;
+    const auto path = folder.path() + "/t";
+    REQUIRE(read_or_make_token(path));
+    REQUIRE(::chmod(path.c_str(), 0640) == 0);
+    CHECK_FALSE(read_or_make_token(path));
+    REQUIRE(::chmod(path.c_str(), 0600) == 0);
+    REQUIRE(::symlink("t", (folder.path() + "/link").c_str()) == 0);
+    CHECK_FALSE(read_or_make_token(folder.path() + "/link"));
+    REQUIRE(::mkdir((folder.path() + "/folder").c_str(), 0700) == 0);
+    CHECK_FALSE(read_or_make_token(folder.path() + "/folder"));
+    for (const char* text : {"", "short\n", "with a space in it and long enough to be one\n"}) {
+      std::ofstream{path} << text;
+      const auto read = read_or_make_token(path);
+      REQUIRE_FALSE(read);
+      CHECK(read.error().message.find(path) != std::string::npos);
+    }
+  }
+}

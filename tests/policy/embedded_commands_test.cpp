@@ -1,0 +1,144 @@
+// Commands that stand in options of programs, in other languages and behind runners (§18a, §D2).
+#include "tests/policy/shell_support.hpp"
+#include "tests/support/exec_policy_case.hpp"
+#include "tests/support/json_lines.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gatehouse;
+using namespace gatehouse::policy;
+using namespace gatehouse::tests;
+
+namespace {
+
+requirement_kind kind_of(const std::string& script, const rule_set& rules,
+                         approval_mode mode = approval_mode::on_request) {
+  return judge(script_request(script, mode), rules).requirement.kind;
+}
+
+int strictness(requirement_kind kind) {
+  return kind == requirement_kind::skip ? 0 : kind == requirement_kind::needs_approval ? 1 : 2;
+}
+
+} // namespace
+
+TEST_CASE("§18a §D2 a forbidden program is found in some 670 hiding places, or asked about") {
+  const auto rules = make_rules({make_rule({"rm"}, decision::forbidden)});
+  int count = 0;
+  for (const auto& row : load_cases("hidden_programs.jsonl")) {
+    const std::string script{row.at("command").as_string()};
+    const bool forbidden = row.at("at_least").as_string() == "forbidden";
+    CAPTURE(script);
+    CHECK(strictness(kind_of(script, rules)) >= (forbidden ? 2 : 1));
+    CHECK_FALSE(judge(script_request(script), rules).requirement.bypass_sandbox);
+    ++count;
+  }
+  CHECK(count > 600);
+}
+
+TEST_CASE("§32 everyday commands ask nothing under on-request, whatever else rules forbid") {
+  const auto rules = make_rules({make_rule({"shutdown"}, decision::forbidden),
+                                 make_rule({"git", "push", "--force"}, decision::prompt)});
+  int count = 0;
+  for (const auto& row : load_cases("everyday_commands.jsonl")) {
+    const std::string script{row.at("command").as_string()};
+    CAPTURE(script);
+    CHECK(kind_of(script, {}) == requirement_kind::skip);
+    CHECK(kind_of(script, rules) == requirement_kind::skip);
+    ++count;
+  }
+  CHECK(count > 300);
+}
+
+TEST_CASE("§29 danger is seen in options, in other languages and behind runners") {
+  for (const std::string script :
+       {"tar --to-command='rm -rf x' -xf a",
+        "rsync -e 'rm -rf x' a b:",
+        "npx rm -rf x",
+        "python3 -c 'import os; os.system(\"rm -rf x\")'",
+        "python3 -c \"import subprocess; subprocess.run(['rm', '-rf', 'x'])\"",
+        "perl -e 'system \"rm -rf x\"'",
+        "awk 'BEGIN { system(\"rm -rf x\") }'",
+        "sed '1e rm -rf x' f",
+        "sed 's/a/rm -rf x/e' f",
+        "vim -c '!rm -rf x' f",
+        "sqlite3 db '.shell rm -rf x'",
+        "uv run rm -rf x",
+        "git config alias.x '!rm -rf x'",
+        "make --eval='x: ; rm -rf x' x",
+        "cmake -E rm -rf x",
+        "ssh host -- rm -rf x",
+        "kubectl exec pod -- rm -rf x",
+        "node -e 'require(\"child_process\").exec(`rm -rf x`); "
+        "require(\"child_process\").exec(\"rm -rf x\")'",
+        "crontab - <<< '* * * * * rm -rf x'",
+        "curl u > f && sh f",
+        "wget -O f u; bash ./f",
+        "curl -o x u; chmod +x x; ./x"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, {}) == requirement_kind::needs_approval);
+    CHECK(kind_of(script, {}, approval_mode::never) == requirement_kind::forbidden);
+  }
+}
+
+TEST_CASE("§29 text that only mentions a dangerous command is none") {
+  for (const std::string script :
+       {"python3 -c 'print(\"rm -rf x\")'", "awk '/rm -rf/ { print }' log",
+        "sed 's/rm -rf x/true/' f", "sed -n '/mkfs/p' f", "grep -rn 'rm -rf' .",
+        "perl -ne 'print if /rm -rf/' f", "sqlite3 db \"select 'rm -rf x'\"",
+        "node -e 'console.log(\"git reset --hard\")'", "git log --grep='rm -rf'", "cp a b",
+        "make CC=clang", "tar -czf out.tgz src", "sort -u f", "man rm"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, {}) == requirement_kind::skip);
+  }
+}
+
+TEST_CASE("§18a the programs of sed are read, not guessed") {
+  const auto found = [](const std::string& program) {
+    return finds(analysis_of("sed '" + program + "' f"), "rm|x");
+  };
+  CHECK(found("1e rm x"));
+  CHECK(found("/a/,/b/e rm x"));
+  CHECK(found("$!{s/[/]/b/;e rm x\n}"));
+  CHECK(found("s,a,rm x,e"));
+  CHECK(found("s/a/rm x/2ge"));
+  CHECK(found("\\,a,e rm x"));
+  CHECK(found("y/abc/def/\n1~2e rm x"));
+  CHECK(found("a text\n1e rm x"));
+  CHECK_FALSE(found("a e rm x"));
+  CHECK_FALSE(found("w e rm x"));
+  CHECK_FALSE(found("s/e rm x/y/"));
+  CHECK_FALSE(found("# e rm x"));
+  CHECK_FALSE(found("s/a/rm x/w e"));
+}
+
+TEST_CASE("§18a code that starts programs asks where a rule restricts, other code does not") {
+  const auto rules = make_rules({make_rule({"git", "push"}, decision::forbidden)});
+  CHECK(kind_of("python3 -c 'import os; os.system(x)'", rules) == requirement_kind::needs_approval);
+  CHECK(kind_of("python3 -c 'import os; os.system(\"git push\")'", rules) ==
+        requirement_kind::forbidden);
+  CHECK(kind_of("python3 - <<E\nimport os\nos.system(\"git push\")\nE", rules) ==
+        requirement_kind::forbidden);
+  CHECK(kind_of("echo 'system(\"git push\")' | perl", rules) == requirement_kind::forbidden);
+  CHECK(kind_of("python3 -c 'print(1)'", rules) == requirement_kind::skip);
+  CHECK(kind_of("python3 -c 'print(\"git push\")'", rules) == requirement_kind::skip);
+  CHECK(kind_of("python3 script.py", rules) == requirement_kind::skip);
+}
+
+TEST_CASE("§28 git is told what to run by many keys and options") {
+  const auto rules = make_rules({make_rule({"x"}, decision::forbidden)});
+  for (const std::string script :
+       {"git -c credential.helper='!x y' fetch", "git -c core.askPass=x fetch",
+        "git -c gpg.program=x commit", "git clone -u x a", "git grep -Ox a",
+        "git push --receive-pack=x a", "git archive --remote=a --exec=x HEAD",
+        "git clone 'ext::x y'", "git difftool --extcmd=x",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.pager GIT_CONFIG_VALUE_0='x y' git log"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, rules) == requirement_kind::forbidden);
+  }
+  for (const std::string script :
+       {"git -c core.hooksPath=h commit", "git --config-env=alias.y=V y"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, rules) == requirement_kind::needs_approval);
+  }
+}

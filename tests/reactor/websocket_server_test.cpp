@@ -1,0 +1,319 @@
+#include "reactor/websocket_server.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <functional>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+using namespace gatehouse;
+using namespace gatehouse::reactor;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A client that writes bytes as they are given, so that it can be wrong in every way.
+class raw_client {
+public:
+  raw_client(event_loop& loop, std::uint16_t port) : loop_{loop} {
+    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::connect(fd_, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+    ::fcntl(fd_, F_SETFL, O_NONBLOCK);
+  }
+  ~raw_client() { ::close(fd_); }
+  raw_client(const raw_client&) = delete;
+  raw_client& operator=(const raw_client&) = delete;
+
+  void hang_up() { ::shutdown(fd_, SHUT_RDWR); }
+  void say(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const auto n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));
+      if (n < 0 && errno != EAGAIN) return; // the server has closed
+      loop_.poll();
+    }
+  }
+  void upgrade(std::string_view more = "") {
+    say("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
+        std::string{more} + "\r\n");
+    REQUIRE(hears("\r\n\r\n"));
+    heard.clear();
+  }
+  /// A frame with mask 0.
+  void frame(unsigned first, std::string_view payload, bool masked = true) {
+    std::string out(1, static_cast<char>(first));
+    const auto mask = masked ? 0x80U : 0U;
+    if (payload.size() < 126) {
+      out += static_cast<char>(mask | payload.size());
+    } else {
+      out += static_cast<char>(mask | 126U);
+      out += static_cast<char>(payload.size() >> 8U);
+      out += static_cast<char>(payload.size() & 0xffU);
+    }
+    if (masked) out += std::string(4, '\0');
+    say(out + std::string{payload});
+  }
+  bool until(const std::function<bool()>& done) {
+    return loop_.run_until(
+        [&] {
+          char bytes[4096];
+          for (ssize_t n; (n = ::recv(fd_, bytes, sizeof bytes, 0)) >= 0;) {
+            if (n == 0) {
+              at_end = true;
+              break;
+            }
+            heard.append(bytes, static_cast<std::size_t>(n));
+          }
+          if (errno == ECONNRESET) at_end = true;
+          if (done()) return true;
+          loop_.post([] {}); // look again
+          return false;
+        },
+        10s);
+  }
+  bool hears(std::string_view text) {
+    return until([&] { return heard.find(text) != std::string::npos; });
+  }
+  /// The code of the close frame that comes; 0 when the connection just ends.
+  int close_code() {
+    until([&] { return at_end || heard.find('\x88') != std::string::npos; });
+    const auto at = heard.find('\x88');
+    if (at == std::string::npos) return 0;
+    until([&] { return at_end || heard.size() >= at + 4; });
+    if (heard.size() < at + 4) return 0;
+    return (static_cast<unsigned char>(heard[at + 2]) << 8) |
+           static_cast<unsigned char>(heard[at + 3]);
+  }
+
+  std::string heard;
+  bool at_end = false;
+
+private:
+  event_loop& loop_;
+  int fd_ = -1;
+};
+
+struct echo_server {
+  event_loop loop;
+  std::unique_ptr<websocket_server> server;
+  std::shared_ptr<websocket_connection> last;
+  std::size_t opened = 0, closed = 0, drained = 0;
+  http_request seen;
+
+  websocket_server::judge judge() {
+    return [this](const http_request& request) {
+      seen = request;
+      if (request.target == "/health") return http_answer{200, {}, "fine"};
+      return http_answer{request.upgrade ? 101U : 426U, {}, ""};
+    };
+  }
+  websocket_server::welcome welcome() {
+    return [this](const http_request&, std::shared_ptr<websocket_connection> connection) {
+      ++opened;
+      last = connection;
+      return websocket_events{[connection](std::string_view text) {
+                                connection->send("you said " + std::string{text});
+                              },
+                              [this] { ++drained; }, [this] { ++closed; }};
+    };
+  }
+  explicit echo_server(websocket_terms terms = {}) {
+    auto made =
+        websocket_server::listen_tcp(loop, "127.0.0.1", 0, std::move(terms), judge(), welcome());
+    REQUIRE(made);
+    server = *std::move(made);
+  }
+};
+
+} // namespace
+
+TEST_SUITE("reactor.websocket_server") {
+  TEST_CASE("§201 messages go both ways, whole and in fragments") {
+    echo_server s;
+    raw_client c{s.loop, s.server->port()};
+    c.upgrade();
+    c.frame(0x81, "hello");
+    CHECK(c.hears("you said hello"));
+    c.frame(0x01, "a");
+    c.frame(0x89, "ping"); // a ping may stand between fragments
+    c.frame(0x80, "b");
+    CHECK(c.hears("you said ab"));
+    CHECK(c.heard.find("\x8a\x04ping") != std::string::npos);
+    c.frame(0x88, "\x03\xe8");
+    CHECK(c.close_code() == 1000);
+    c.hang_up();
+    CHECK(s.loop.run_until([&] { return s.closed == 1; }, 10s));
+    CHECK(s.server->connections() == 0);
+  }
+
+  TEST_CASE("frames against the protocol end the connection with their code, and nothing else") {
+    struct row {
+      const char* what;
+      unsigned first;
+      std::string payload;
+      bool masked;
+      int code;
+    };
+    const row rows[] = {
+        {"unmasked", 0x81, "x", false, 1002},
+        {"reserved bit", 0xc1, "x", true, 1002},
+        {"reserved opcode", 0x83, "x", true, 1002},
+        {"continuation of nothing", 0x80, "x", true, 1002},
+        {"fragmented ping", 0x09, "x", true, 1002},
+        {"long ping", 0x89, std::string(126, 'x'), true, 1002},
+        {"no UTF-8", 0x81, "\xff\xfe", true, 1007},
+        {"half a character", 0x81, "\xe2\x82", true, 1007},
+        {"binary", 0x82, "x", true, 1003},
+        {"too large", 0x81, std::string(2000, 'x'), true, 1009},
+        {"close with one byte", 0x88, "x", true, 1002},
+        {"close with a reserved code", 0x88, std::string{"\x03\xed"}, true, 1002},
+    };
+    websocket_terms terms;
+    terms.frame_bytes = 1000;
+    echo_server s{terms};
+    for (const auto& r : rows) {
+      CAPTURE(r.what);
+      raw_client c{s.loop, s.server->port()};
+      c.upgrade();
+      c.frame(r.first, r.payload, r.masked);
+      CHECK(c.close_code() == r.code);
+      CHECK(c.heard.find("you said") == std::string::npos);
+    }
+    raw_client still{s.loop, s.server->port()};
+    still.upgrade();
+    still.frame(0x81, "there");
+    CHECK(still.hears("you said there"));
+  }
+
+  TEST_CASE("requests are judged with their headers, and answered without a WebSocket") {
+    echo_server s;
+    raw_client c{s.loop, s.server->port()};
+    c.say("GET /health HTTP/1.1\r\nHost: a\r\nHOST: b\r\nX-One: 1\r\n\r\n");
+    CHECK(c.hears("fine"));
+    CHECK(s.seen.count("host") == 2);
+    CHECK(s.seen.header("host") == nullptr);
+    REQUIRE(s.seen.header("x-one"));
+    CHECK(*s.seen.header("x-one") == "1");
+    CHECK(s.seen.port == s.server->port());
+    c.heard.clear();
+    c.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n"); // the same connection
+    CHECK(c.hears(" 426 "));
+  }
+
+  TEST_CASE("what is no HTTP is told so once") {
+    echo_server s;
+    const std::pair<std::string, const char*> rows[] = {
+        {"nonsense\r\n\r\n", " 400 "},
+        {"GET / HTTP/1.1\r\nA: " + std::string(20000, 'x') + "\r\n\r\n", " 431 "},
+        {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n", " 413 "},
+    };
+    for (const auto& [text, status] : rows) {
+      CAPTURE(status);
+      raw_client c{s.loop, s.server->port()};
+      c.say(text);
+      CHECK(c.hears(status));
+      CHECK(c.until([&] { return c.at_end; }));
+    }
+    CHECK(s.opened == 0);
+  }
+
+  TEST_CASE("more connections than may wait are turned away, those that wait are served") {
+    websocket_terms terms;
+    terms.waiting_connections = 1;
+    echo_server s{terms};
+    raw_client first{s.loop, s.server->port()};
+    CHECK(s.loop.run_until([&] { return s.server->connections() == 1; }, 10s));
+    raw_client second{s.loop, s.server->port()};
+    CHECK(second.until([&] { return second.at_end; }));
+    first.upgrade();
+    raw_client third{s.loop, s.server->port()};
+    third.upgrade();
+    CHECK(s.opened == 2);
+  }
+
+  TEST_CASE("a queue that a slow client leaves behind is counted, and its end is told") {
+    echo_server s;
+    raw_client c{s.loop, s.server->port()};
+    c.upgrade();
+    REQUIRE(s.last);
+    for (int i = 0; i < 64; ++i)
+      s.last->send(std::string(256 * 1024, 'x'));
+    CHECK(s.last->queued_bytes() > 1024 * 1024);
+    std::size_t read = 0;
+    CHECK(c.until([&] {
+      read += c.heard.size();
+      c.heard.clear();
+      return s.drained == 1;
+    }));
+    CHECK(read > std::size_t{64} * 256 * 1024);
+    s.last->close(1013, "enough");
+    s.last->send("not any more");
+    CHECK(c.close_code() == 1013);
+  }
+
+  TEST_CASE("the end of the server ends its connections without a word to their owners") {
+    echo_server s;
+    raw_client c{s.loop, s.server->port()};
+    c.upgrade();
+    s.server.reset();
+    CHECK(c.until([&] { return c.at_end; }));
+    CHECK(s.closed == 0);
+  }
+
+  TEST_CASE("a Unix socket is for its user; a dead one is replaced, a live one and files are not") {
+    const tests::temp_folder folder;
+    const auto path = folder / "s.sock";
+    event_loop loop;
+    http_request seen;
+    const auto listen = [&](const std::string& at) {
+      return websocket_server::listen_unix(
+          loop, at, {},
+          [&](const http_request& r) {
+            seen = r;
+            return http_answer{200, {}, "hi"};
+          },
+          [](const http_request&, const auto&) { return websocket_events{}; });
+    };
+    auto server = listen(path);
+    REQUIRE(server);
+    struct stat about {};
+    REQUIRE(::stat(path.c_str(), &about) == 0);
+    CHECK((about.st_mode & 0777U) == 0600);
+    CHECK_FALSE(listen(path));
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    path.copy(at.sun_path, sizeof at.sun_path - 1);
+    REQUIRE(::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+    const std::string_view text = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    REQUIRE(::send(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
+    CHECK(loop.run_until([&] { return seen.peer_uid.has_value(); }, 10s));
+    CHECK(seen.peer_uid == ::geteuid());
+    ::close(fd);
+    server->reset();
+    CHECK(::access(path.c_str(), F_OK) != 0);
+    // Left by one that was killed.
+    const int dead = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(::bind(dead, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+    ::close(dead);
+    CHECK(listen(path));
+    const auto file = folder.write("file", "mine");
+    CHECK_FALSE(listen(file));
+    CHECK_FALSE(listen(folder / std::string(200, 'x')));
+    CHECK_FALSE(websocket_server::listen_tcp(loop, "localhost", 0, {}, {}, {}));
+  }
+}
