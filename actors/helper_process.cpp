@@ -63,6 +63,10 @@ helper_end helper_report::conclude(int status) const {
     end.ending = attempt_ending::exited;
     end.exit_code = status;
     end.exec_error = last_word_->error_number;
+  } else if (!kind && status < 0) {
+    // Stopped before the command began: nothing ran, and nothing is wrong with the boundary.
+    end.ending = attempt_ending::signalled;
+    end.signal = -status;
   } else {
     end.failure =
         error{errc::boundary_failed,

@@ -88,7 +88,7 @@ void process_session::start() {
   record_.network = terms.network;
   if (terms.tty) {
     auto limits = limits_of_deltas(terms_);
-    limits.flush_at_newline = true;
+    limits.terminal = true;
     deltas_ = reactor::delta_coalescer{limits};
   }
 

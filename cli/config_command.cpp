@@ -83,6 +83,8 @@ std::vector<row> rows_of(const config::effective_settings& settings) {
   rows.push_back(switch_row("auto_review.strict", settings.strict_auto_review));
   for (const auto& name : settings.protected_names)
     rows.push_back(text_row("protected_names", name));
+  for (const auto& name : settings.kept_variables)
+    rows.push_back(text_row("environment.keep", name));
   for (const auto& [name, profile] : settings.profiles)
     rows.push_back(
         {"permissions." + name, quoted(profile.description), profile.description, profile.from});

@@ -1,5 +1,6 @@
 // The program `gatehouse`: what needs no actors runs here; the rest is handed to `gatehouse-host`.
 #include "cli/commands.hpp"
+#include "cli/exec_server_files.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 
@@ -17,8 +18,10 @@ constexpr std::string_view help_text =
 
   gatehouse run [options] -- CMD…           one command through decision, approval and sandbox
   gatehouse batch [options] FILE            many calls, one JSON line each in and out
+  gatehouse mcp [options]                   the same as a tool server for agents (MCP)
   gatehouse serve [options]                 the endpoint for IDE extensions: WebSocket, JSON-RPC
   gatehouse sandbox [options] -- CMD…       one command inside the boundary, nobody asked
+  gatehouse exec-server [options]           runs what clients of the exec-server protocol send
   gatehouse policy explain [options] -- CMD…  the whole decision about a command; runs nothing
   gatehouse policy check --rules F… CMD…    which rules match a command, text only
   gatehouse policy test F…                  checks the examples of rule files
@@ -65,8 +68,9 @@ int main(int argc, char** argv) {
   const arguments given{const_cast<const char* const*>(argv) + 1,
                         static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
-  for (const auto* host_command : {"run", "serve", "batch", "load"})
+  for (const auto* host_command : {"run", "serve", "batch", "load", "mcp", "exec-server"})
     if (name == host_command) return become_host(argv);
+  if (name == "file-call") return file_call_command();
   if (name == "sandbox") return sandbox_command(given.subspan(1));
   if (name == "policy") return policy_command(given.subspan(1));
   if (name == "doctor") return doctor_command(given.subspan(1));

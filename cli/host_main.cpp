@@ -1,5 +1,7 @@
 // The program `gatehouse-host`: what needs actors. People start it through `gatehouse`.
 #include "cli/batch_command.hpp"
+#include "cli/exec_server_command.hpp"
+#include "cli/mcp_command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
 #include "cli/serve_command.hpp"
@@ -14,6 +16,8 @@ int main(int argc, char** argv) {
   const std::string_view name{given.empty() ? "" : given.front()};
   if (name == "run") return run_command(given.subspan(1));
   if (name == "batch") return batch_command(given.subspan(1));
+  if (name == "mcp") return mcp_command(given.subspan(1));
+  if (name == "exec-server") return exec_server_command(given.subspan(1));
   if (name == "serve") return serve_command(given.subspan(1));
   return wrong_usage(name.empty() ? std::string{"a command is missing"}
                                   : "`" + std::string{name} + "` is not part of this version",

@@ -4,6 +4,7 @@
 #include "cli/settings_options.hpp"
 #include "config/profile_resolver.hpp"
 #include "policy/path_text.hpp"
+#include "policy/secret_variables.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/choose_backend.hpp"
 #include "sandbox/inner_stage.hpp"
@@ -178,9 +179,16 @@ int sandbox_command(arguments given) {
   outer.protected_paths = context.protected_paths;
   outer.legacy_landlock = *backend == sandbox_backend::landlock;
   outer.command = read->rest();
-  std::vector<const char*> environment;
+  std::vector<std::string> kept;
+  for (const auto& name : start->loaded.settings.kept_variables)
+    kept.push_back(name.value);
+  std::vector<std::string> entries;
   for (char** entry = environ; *entry; ++entry)
-    environment.push_back(*entry);
+    entries.emplace_back(*entry);
+  entries = policy::without_secrets(std::move(entries), kept);
+  std::vector<const char*> environment;
+  for (const auto& entry : entries)
+    environment.push_back(entry.c_str());
   return sandbox::run_outer(outer, beside_me("gatehouse-sandbox-init"), environment);
 }
 

@@ -135,10 +135,13 @@ int serve_command(arguments given) {
   std::string urls;
   bool stdio = false;
   for (const auto& at : *addresses) {
-    auto opened =
-        open_listener(host.loop(), endpoint, at, *admission,
-                      as == "agent" ? actors::authority::agent : actors::authority::reviewer,
-                      [&stop] { stop = true; });
+    auto opened = open_listener(
+        host.loop(),
+        [&endpoint](actors::authority who, std::shared_ptr<actors::client_port> port) {
+          return endpoint.connected(who, std::move(port));
+        },
+        at, *admission, as == "agent" ? actors::authority::agent : actors::authority::reviewer,
+        [&stop] { stop = true; });
     if (!opened) {
       complain(opened.error());
       return exit_failed;

@@ -51,10 +51,10 @@ private:
   listen_address at_;
 };
 
-websocket_events welcome(actors::endpoint& endpoint, actors::authority who,
+websocket_events welcome(const client_taker& take, actors::authority who,
                          std::shared_ptr<websocket_connection> connection) {
   const std::shared_ptr<actors::client_link> link =
-      endpoint.connected(who, std::make_shared<websocket_port>(std::move(connection)));
+      take(who, std::make_shared<websocket_port>(std::move(connection)));
   return {[link](std::string_view text) { link->received(text); }, [link] { link->drained(); },
           [link] { link->lost(); }};
 }
@@ -62,10 +62,9 @@ websocket_events welcome(actors::endpoint& endpoint, actors::authority who,
 /// The one client on standard input and output, a message a line.
 class stdio_listener : public listener {
 public:
-  stdio_listener(reactor::event_loop& loop, actors::endpoint& endpoint, actors::authority who,
+  stdio_listener(reactor::event_loop& loop, const client_taker& take, actors::authority who,
                  std::function<void()> on_end)
-      : on_end_{std::move(on_end)}, port_{std::make_shared<port>(*this)}, link_{endpoint.connected(
-                                                                              who, port_)} {
+      : on_end_{std::move(on_end)}, port_{std::make_shared<port>(*this)}, link_{take(who, port_)} {
     writer_ =
         reactor::line_writer::open(loop, own(1), {[this] { link_->drained(); }, [this] { end(); }});
     reader_ = reactor::line_reader::open(loop, own(0),
@@ -132,19 +131,20 @@ result<listen_address> read_listen_address(std::string_view text, const std::str
   return at;
 }
 
-result<std::unique_ptr<listener>>
-open_listener(reactor::event_loop& loop, actors::endpoint& endpoint, const listen_address& at,
-              const actors::admission_terms& admission, actors::authority who,
-              std::function<void()> on_stdin_end) {
+result<std::unique_ptr<listener>> open_listener(reactor::event_loop& loop, client_taker take,
+                                                const listen_address& at,
+                                                const actors::admission_terms& admission,
+                                                actors::authority who,
+                                                std::function<void()> on_stdin_end) {
   if (at.what == listen_address::kind::stdio)
     return std::unique_ptr<listener>{
-        std::make_unique<stdio_listener>(loop, endpoint, who, std::move(on_stdin_end))};
+        std::make_unique<stdio_listener>(loop, take, who, std::move(on_stdin_end))};
   const auto judge = [admission](const http_request& request) {
     return actors::admit(request, admission).answer;
   };
-  const auto open = [admission, &endpoint](const http_request& request,
-                                           std::shared_ptr<websocket_connection> connection) {
-    return welcome(endpoint, actors::admit(request, admission).who, std::move(connection));
+  const auto open = [admission, take](const http_request& request,
+                                      std::shared_ptr<websocket_connection> connection) {
+    return welcome(take, actors::admit(request, admission).who, std::move(connection));
   };
   auto server =
       at.what == listen_address::kind::local

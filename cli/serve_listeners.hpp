@@ -1,7 +1,6 @@
 #pragma once
 
 #include "actors/endpoint/admission.hpp"
-#include "actors/endpoint/endpoint.hpp"
 
 #include <functional>
 #include <memory>
@@ -30,11 +29,17 @@ public:
   [[nodiscard]] virtual std::string url() const = 0;
 };
 
+/// Takes a client that has connected and shown its credential. The link holds the port.
+using client_taker = std::function<std::unique_ptr<actors::client_link>(
+    actors::authority who, std::shared_ptr<actors::client_port> port)>;
+
+/// @param take outlives the listener
 /// @param who the authority of a stdio client
 /// @param on_stdin_end the stdio client is gone
-result<std::unique_ptr<listener>>
-open_listener(reactor::event_loop& loop, actors::endpoint& endpoint, const listen_address& at,
-              const actors::admission_terms& admission, actors::authority who,
-              std::function<void()> on_stdin_end);
+result<std::unique_ptr<listener>> open_listener(reactor::event_loop& loop, client_taker take,
+                                                const listen_address& at,
+                                                const actors::admission_terms& admission,
+                                                actors::authority who,
+                                                std::function<void()> on_stdin_end);
 
 } // namespace gatehouse::cli

@@ -8,6 +8,7 @@
 #include "config/hooks.hpp"
 #include "config/rule_loader.hpp"
 #include "config/user_shell.hpp"
+#include "policy/secret_variables.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/command_environment.hpp"
 
@@ -64,7 +65,10 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
                             sandbox::writable_roots_of(session.profile, session.context)};
   terms.shell.helper = beside_me("gatehouse-sandbox");
-  terms.shell.environment = command_environment();
+  std::vector<std::string> kept;
+  for (const auto& name : settings.kept_variables)
+    kept.push_back(name.value);
+  terms.shell.environment = policy::without_secrets(command_environment(), kept);
   terms.shell.context = session.context;
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
@@ -97,6 +101,8 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   if (!guardian) return guardian.error();
   thread_setup made{terms_for(start, *std::move(session), *rules, rule_options),
                     start.loaded.warnings};
+  if (auto notice = config::unusable_shell_notice(); !notice.empty())
+    made.warnings.push_back(std::move(notice));
   made.terms.hooks = *std::move(hooks);
   made.terms.guardian = *std::move(guardian);
   for (auto& warning : rules->warnings)

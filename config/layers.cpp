@@ -48,6 +48,8 @@ void put_on_top(effective_settings& settings, settings_layer layer) {
   override_with(settings.strict_auto_review, layer.strict_auto_review);
   for (auto& name : layer.protected_names)
     settings.protected_names.push_back(std::move(name));
+  for (auto& name : layer.kept_variables)
+    settings.kept_variables.push_back(std::move(name));
   for (auto& profile : layer.profiles)
     settings.profiles.insert_or_assign(profile.name, std::move(profile));
 }
@@ -113,6 +115,9 @@ void put_project(effective_settings& settings, settings_layer layer, const std::
     else
       settings.profiles.emplace(profile.name, std::move(profile));
   }
+  if (!layer.kept_variables.empty())
+    warnings.push_back(describe(layer.kept_variables.front().from) +
+                       ": `environment.keep` is ignored: a project gets no credentials");
   settings.project_ceiling = settings.default_permissions.value;
   if (!layer.default_permissions) return;
   const auto now = resolve_profile(settings, settings.default_permissions.value, {root}, home);

@@ -83,6 +83,7 @@ struct settings_layer {
   std::optional<setting<std::chrono::milliseconds>> auto_review_timeout;
   std::optional<setting<bool>> strict_auto_review;
   std::vector<setting<std::string>> protected_names;
+  std::vector<setting<std::string>> kept_variables;
   std::vector<profile_definition> profiles;
 };
 
@@ -118,6 +119,8 @@ struct effective_settings {
   setting<std::chrono::milliseconds> auto_review_timeout{std::chrono::seconds{90}, {}};
   setting<bool> strict_auto_review{false, {}};       ///< every call is reviewed (§49)
   std::vector<setting<std::string>> protected_names; ///< besides the built-in list
+  /// Variables that commands get although they hold a credential.
+  std::vector<setting<std::string>> kept_variables;
   std::map<std::string, profile_definition, std::less<>> profiles;
   /// The default profile below the project layer: a project's own profiles must stay within it.
   std::string project_ceiling = "workspace-write";

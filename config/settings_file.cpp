@@ -200,13 +200,17 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
     settings.backend = read_backend(reader, *sandbox);
     reader.warn_unknown(*sandbox, "sandbox.", {"backend"});
   }
+  if (const auto* environment = reader.table(*root, "environment")) {
+    settings.kept_variables = reader.strings(*environment, "keep");
+    reader.warn_unknown(*environment, "environment.", {"keep"});
+  }
   settings.protected_names = read_protected_names(reader, *root);
   if (const auto* permissions = reader.table(*root, "permissions"))
     settings.profiles = read_profiles(reader, *permissions);
   reader.warn_unknown(*root, "",
                       {"approval_policy", "default_permissions", "allow_login_shell",
                        "default_timeout_ms", "rules", "features", "protected_names", "permissions",
-                       "approvals_reviewer", "auto_review", "sandbox"});
+                       "approvals_reviewer", "auto_review", "sandbox", "environment"});
   if (reader.failure) return *reader.failure;
   return settings_file{std::move(settings), std::move(reader.warnings)};
 }

@@ -18,4 +18,12 @@ std::string user_shell() {
   return "/bin/sh";
 }
 
+std::string unusable_shell_notice() {
+  const char* wanted = std::getenv("SHELL");
+  const auto used = user_shell();
+  if (!wanted || !*wanted || used == wanted) return {};
+  return "SHELL=" + std::string{wanted} +
+         " is no bash, zsh or sh at a system path: commands run in " + used;
+}
+
 } // namespace gatehouse::config

@@ -9,4 +9,7 @@ namespace gatehouse::config {
 /// grammar than the one that is judged, so they are never used.
 std::string user_shell();
 
+/// Says that $SHELL is set and which shell is used in its place; empty when it is the one used.
+std::string unusable_shell_notice();
+
 } // namespace gatehouse::config

@@ -11,12 +11,17 @@ void delta_coalescer::append(output_stream stream, std::string_view bytes, clock
   if (bytes.empty()) return;
   if (!c.since) c.since = now;
   c.bytes += bytes;
-  c.at_once |= limits_.flush_at_newline && bytes.find('\n') != std::string_view::npos;
+  if (limits_.terminal && !c.line && bytes.find('\n') != std::string_view::npos) c.line = now;
+}
+
+std::optional<clock::time_point> delta_coalescer::due_of(const channel& c) const {
+  if (!c.since) return std::nullopt;
+  const auto full_wait = *c.since + limits_.wait;
+  return c.line ? std::min(full_wait, *c.line + line_wait) : full_wait;
 }
 
 bool delta_coalescer::is_due(const channel& c, clock::time_point now) const {
-  return c.since &&
-         (c.at_once || c.bytes.size() >= limits_.bytes || *c.since + limits_.wait <= now);
+  return c.since && (c.bytes.size() >= limits_.bytes || *due_of(c) <= now);
 }
 
 std::vector<output_delta> delta_coalescer::take(clock::time_point now) {
@@ -43,12 +48,25 @@ std::size_t delta_coalescer::earlier() const {
   return b && (!a || *b < *a) ? 1 : 0;
 }
 
+/// How much of `bytes` the next delta takes, if all of it is to go.
+std::size_t delta_coalescer::next_piece(std::string_view bytes, bool short_output) const {
+  const auto most = std::min(bytes.size(), limits_.bytes);
+  if (!short_output) return most;
+  const auto end = bytes.find('\n');
+  // A beginning of a line has nothing of its own to wait for: it goes with the line before.
+  if (end == std::string_view::npos || bytes.find('\n', end + 1) == std::string_view::npos)
+    return most;
+  return std::min(most, end + 1);
+}
+
 void delta_coalescer::emit(std::size_t index, bool whole, std::vector<output_delta>& out) {
   auto& c = channels_[index];
   const std::string_view bytes = c.bytes;
+  constexpr std::size_t little = 1024;
+  const bool short_output = limits_.terminal && bytes.size() <= little;
   std::size_t done = 0;
   while (done < bytes.size()) {
-    auto piece = bytes.substr(done, limits_.bytes);
+    auto piece = bytes.substr(done, next_piece(bytes.substr(done), short_output));
     const bool last = done + piece.size() == bytes.size();
     // A character that later bytes complete stays; one that nothing completes is given out.
     if (!last || !whole) {
@@ -67,15 +85,15 @@ void delta_coalescer::emit(std::size_t index, bool whole, std::vector<output_del
   }
   c.bytes.erase(0, done);
   c.since.reset(); // a begun character waits for its rest however long that takes
-  c.at_once = false;
+  c.line.reset();
   if (c.bytes.empty() && c.bytes.capacity() > limits_.bytes) std::string{}.swap(c.bytes);
 }
 
 std::optional<clock::time_point> delta_coalescer::due() const {
   std::optional<clock::time_point> earliest;
   for (const auto& c : channels_)
-    if (c.since)
-      earliest = std::min(earliest.value_or(clock::time_point::max()), *c.since + limits_.wait);
+    if (const auto one = due_of(c))
+      earliest = std::min(earliest.value_or(clock::time_point::max()), *one);
   return earliest;
 }
 

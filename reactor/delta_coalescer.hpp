@@ -21,16 +21,21 @@ struct output_delta {
   bool operator==(const output_delta&) const = default;
 };
 
+/// A line of a terminal is announced this long after its end: what a shell says right after it, its
+/// prompt, goes along.
+inline constexpr std::chrono::milliseconds line_wait{2};
+
 struct delta_limits {
   std::size_t bytes = 8192;                                     ///< of one delta
   std::chrono::microseconds wait{10'000};                       ///< from its first byte
-  bool flush_at_newline = false;                                ///< on a terminal
+  bool terminal = false;                                        ///< on a terminal
   std::size_t deltas = std::numeric_limits<std::size_t>::max(); ///< of all; then only counted
 };
 
 /// Gathers output into deltas: a value that is told the time. A delta is due when it is full, when
-/// its first byte has waited long enough, on a terminal after a line end; streams keep the order in
-/// which their deltas began. No character is cut.
+/// its first byte has waited long enough, on a terminal soon after a line end. Streams keep the
+/// order in which their deltas began. A little output of a terminal is told line by line, an
+/// unfinished line with the one before it. No character is cut.
 class delta_coalescer {
 public:
   explicit delta_coalescer(delta_limits limits) : limits_{limits} {}
@@ -50,11 +55,13 @@ private:
   struct channel {
     std::string bytes;
     std::optional<clock::time_point> since; ///< unset: empty, or only the beginning of a character
-    bool at_once = false;                   ///< holds a line end of a terminal
+    std::optional<clock::time_point> line;  ///< when the first line end of a terminal came
   };
 
+  [[nodiscard]] std::optional<clock::time_point> due_of(const channel& c) const;
   [[nodiscard]] bool is_due(const channel& c, clock::time_point now) const;
   [[nodiscard]] std::size_t earlier() const;
+  [[nodiscard]] std::size_t next_piece(std::string_view bytes, bool short_output) const;
   void emit(std::size_t index, bool whole, std::vector<output_delta>& out);
 
   delta_limits limits_;

@@ -90,8 +90,8 @@ TEST_SUITE("actors.guardian") {
     guardian_program program;
     program.argv = {"/nonexistent/reviewer"};
     std::optional<guardian_reply> reply;
-    const auto handle =
-        run_guardian_program(loop, program)({"review-1", "q"}, [&](guardian_reply r) { reply = std::move(r); });
+    const auto handle = run_guardian_program(loop, program)(
+        {"review-1", "q"}, [&](guardian_reply r) { reply = std::move(r); });
     REQUIRE(loop.run_until([&] { return reply.has_value(); }, hang_guard));
     CHECK(reply->what == guardian_reply::kind::failed);
   }
@@ -102,8 +102,8 @@ TEST_SUITE("actors.guardian") {
     guardian_program program;
     program.argv = {"/bin/sleep", "1000"};
     std::optional<guardian_reply> reply;
-    const auto handle =
-        run_guardian_program(loop, program)({"review-1", "q"}, [&](guardian_reply r) { reply = std::move(r); });
+    const auto handle = run_guardian_program(loop, program)(
+        {"review-1", "q"}, [&](guardian_reply r) { reply = std::move(r); });
     time->advance(std::chrono::seconds{89});
     CHECK_FALSE(reply);
     time->advance(std::chrono::seconds{1});

@@ -47,8 +47,10 @@ struct process_stage {
 
   void open() {
     terms.make_call = [this](const actors::runtime_actor& runtime) -> actors::tool_call_actor {
-      return system->spawn<actors::tool_call>(
-          judgement, actors::orchestrator_partners{terms.reviewer, runtime, {}, {}, {}});
+      actors::orchestrator_partners partners;
+      partners.reviewer = terms.reviewer;
+      partners.runtime = runtime;
+      return system->spawn<actors::tool_call>(judgement, std::move(partners));
     };
     manager = system->spawn<actors::process_manager>(terms);
   }

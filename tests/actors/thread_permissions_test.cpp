@@ -107,7 +107,7 @@ TEST_SUITE("actors.thread_permissions") {
     REQUIRE(listed.size() == 1);
     CHECK(listed[0].shown == "rm -rf no-such");
     std::optional<bool> found;
-    s.thread->send(revoke{revoke::kind::approval, listed[0].id, [&](bool f) { found = f; }});
+    s.thread->send(thread_messages::revoke{thread_messages::revoke::kind::approval, listed[0].id, [&](bool f) { found = f; }});
     s.wait([&] { return found.has_value(); });
     CHECK(*found);
     CHECK(s.asks("2", base, verdict::denied) == 1);
@@ -182,7 +182,7 @@ TEST_SUITE("actors.thread_permissions") {
     CHECK(s.proposed("1").additional_permissions == may_write("/srv/out"));
     const auto grants = s.status().grants;
     REQUIRE(grants.size() == 1);
-    s.thread->send(revoke{revoke::kind::grant, grants[0].id, {}});
+    s.thread->send(thread_messages::revoke{thread_messages::revoke::kind::grant, grants[0].id, {}});
     CHECK(s.asks("2", argv_request({"make"}), verdict::denied) == 0);
     CHECK_FALSE(s.proposed("2").additional_permissions);
   }

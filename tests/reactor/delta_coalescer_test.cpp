@@ -44,12 +44,28 @@ TEST_SUITE("reactor.delta_coalescer") {
     CHECK(texts(c.take(start)) == list{"o:1234", "o:5678", "o:9"});
   }
 
-  TEST_CASE("a terminal's line end goes at once, a pipe's waits") {
-    delta_coalescer pipe{{}}, terminal{{.flush_at_newline = true}};
-    for (auto* c : {&pipe, &terminal})
-      c->append(out, "24 80\r\n$ ", start);
-    CHECK(pipe.take(start).empty());
-    CHECK(texts(terminal.take(start)) == list{"o:24 80\r\n$ "});
+  TEST_CASE("a terminal's line end goes soon, with the prompt after it; a pipe's waits") {
+    delta_coalescer pipe{{}}, terminal{{.terminal = true}};
+    for (auto* c : {&pipe, &terminal}) {
+      c->append(out, "24 80\r\n42\r\n", start);
+      c->append(out, "$ ", start + 1ms);
+    }
+    CHECK(terminal.due() == start + line_wait);
+    CHECK(terminal.take(start + 1ms).empty());
+    CHECK(pipe.take(start + line_wait).empty());
+    CHECK(texts(terminal.take(start + line_wait)) == list{"o:24 80\r\n", "o:42\r\n$ "});
+    CHECK(texts(pipe.take(start + 10ms)) == list{"o:24 80\r\n42\r\n$ "});
+    terminal.append(out, "$ ", start + 20ms);
+    CHECK(terminal.due() == start + 30ms);
+  }
+
+  TEST_CASE("much output of a terminal is not told line by line") {
+    delta_coalescer c{{.terminal = true}};
+    std::string text;
+    for (int i = 0; i < 400; ++i)
+      text += "line\r\n";
+    c.append(out, text, start);
+    CHECK(texts(c.take(start + line_wait)) == list{"o:" + text});
   }
 
   TEST_CASE("the streams keep the order in which they began") {
@@ -96,7 +112,7 @@ TEST_SUITE("reactor.delta_coalescer") {
       std::string text;
       for (int i = 0; i < 60; ++i)
         text += alphabet[random() % std::size(alphabet)];
-      delta_coalescer c{{.bytes = 4 + random() % 9, .flush_at_newline = random() % 2 == 0}};
+      delta_coalescer c{{.bytes = 4 + random() % 9, .terminal = random() % 2 == 0}};
       std::string got;
       auto now = start;
       const auto keep = [&](const std::vector<output_delta>& deltas) {

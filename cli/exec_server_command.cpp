@@ -1,0 +1,136 @@
+#include "cli/exec_server_command.hpp"
+
+#include "cli/exec_server.hpp"
+#include "cli/output.hpp"
+#include "cli/own_program.hpp"
+#include "cli/serve_listeners.hpp"
+#include "config/credentials.hpp"
+#include "config/locations.hpp"
+#include "config/user_shell.hpp"
+#include "reactor/signals.hpp"
+#include "sandbox/command_environment.hpp"
+
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include <unistd.h>
+
+extern "C" char** environ;
+
+namespace gatehouse::cli {
+namespace {
+
+constexpr std::string_view example = "gatehouse exec-server --listen ws://127.0.0.1:0";
+constexpr std::string_view help = R"(gatehouse exec-server [options]
+Runs commands and file calls of clients of the exec-server protocol, each inside the sandbox that its request asks for.
+Prints its URL on standard output when it listens.
+
+  --listen ws://127.0.0.1:PORT   WebSocket (ws://127.0.0.1:0: the system chooses the port); the default
+  --listen unix://PATH    WebSocket over a unix socket, for the same user
+  --listen stdio          one client, one JSON message a line, on standard input and output
+  --token-file FILE       the token that clients must send (Authorization: Bearer); made when it does not exist.
+                          Default: tokens/exec.token in the state folder
+  --no-auth               no token: any program of this machine may run commands
+  --allow-unsandboxed     also runs what comes without a sandbox, as you
+  --session-ttl-ms N      how long a session outlives its connection (80000)
+)";
+
+std::string variable(const char* name, const std::string& fallback) {
+  const char* value = std::getenv(name);
+  return value && *value == '/' ? std::string{value} : fallback;
+}
+
+exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& where,
+                            bool allow_unsandboxed) {
+  exec_server_terms terms;
+  terms.host.loop = &loop;
+  terms.host.helper = beside_me("gatehouse-sandbox");
+  terms.host.own = beside_me("gatehouse");
+  std::size_t count = 0;
+  while (environ[count])
+    ++count;
+  terms.host.environment = sandbox::inherited_environment({environ, count});
+  if (!where.state.empty()) terms.host.protected_paths = {where.state};
+  terms.host.allow_unsandboxed = allow_unsandboxed;
+  terms.info.shell_path = config::user_shell();
+  terms.info.shell_name = std::filesystem::path{terms.info.shell_path}.filename();
+  terms.info.version = GATEHOUSE_VERSION;
+  std::error_code ec;
+  terms.info.cwd = std::filesystem::current_path(ec).string();
+  terms.info.home = where.user_home.empty() ? "/" : where.user_home;
+  terms.info.tmpdir = variable("TMPDIR", "/tmp");
+  return terms;
+}
+
+} // namespace
+
+int exec_server_command(arguments given) {
+  const known_option known[] = {{"--listen", true},
+                                {"--token-file", true},
+                                {"--no-auth"},
+                                {"--allow-unsandboxed"},
+                                {"--session-ttl-ms", true},
+                                {"--help"},
+                                {"-h"}};
+  const auto read = read_options(given, known);
+  if (!read) return wrong_usage(read.error().message, example);
+  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  if (!read->rest().empty())
+    return wrong_usage("'" + read->rest().front() + "' is not understood", example);
+  auto listen = read->value("--listen").value_or("ws://127.0.0.1:0");
+  if (listen == "stdio") listen = "stdio://";
+  std::error_code ec;
+  const auto at = read_listen_address(listen, std::filesystem::current_path(ec).string());
+  if (!at) return wrong_usage(at.error().message, example);
+  if (read->has("--no-auth") && read->value("--token-file"))
+    return wrong_usage("--no-auth and --token-file exclude each other", example);
+  std::uint32_t ttl = 80'000;
+  if (const auto text = read->value("--session-ttl-ms")) {
+    const auto end = text->data() + text->size();
+    const auto number = std::from_chars(text->data(), end, ttl);
+    if (number.ec != std::errc{} || number.ptr != end)
+      return wrong_usage(
+          "--session-ttl-ms takes a whole number of milliseconds, not '" + *text + "'", example);
+  }
+  const auto where = config::locations_from_environment();
+  reactor::event_loop loop;
+  auto terms = terms_for(loop, where, read->has("--allow-unsandboxed"));
+  terms.detached = std::chrono::milliseconds{ttl};
+  const bool stdio = at->what == listen_address::kind::stdio;
+  actors::admission_terms admission;
+  admission.own_uid = ::geteuid();
+  admission.open_to_agents = read->has("--no-auth");
+  if (!stdio && !admission.open_to_agents) {
+    const auto path = read->value("--token-file").value_or(where.state + "/tokens/exec.token");
+    auto token = config::read_or_make_token(path);
+    if (!token) {
+      complain(token.error());
+      return exit_wrong_usage;
+    }
+    admission.agent_token = *std::move(token);
+    print_error("token: " + path + "\n");
+  }
+
+  bool stopped = false;
+  const auto signals =
+      reactor::signal_watch::open(loop, {SIGINT, SIGTERM, SIGHUP}, [&](int) { stopped = true; });
+  if (!signals) complain(signals.error());
+  exec_server_host host{std::move(terms)};
+  const auto opened = open_listener(
+      loop,
+      [&host](actors::authority, std::shared_ptr<actors::client_port> port) {
+        return host.connected(std::move(port));
+      },
+      *at, admission, actors::authority::agent, [&stopped] { stopped = true; });
+  if (!opened) {
+    complain(opened.error());
+    return exit_failed;
+  }
+  if (!stdio && !print((*opened)->url() + "\n")) return exit_failed;
+  loop.run_until([&] { return stopped; });
+  return exit_ok;
+}
+
+} // namespace gatehouse::cli

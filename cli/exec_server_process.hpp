@@ -1,0 +1,111 @@
+#pragma once
+
+#include "actors/helper_process.hpp"
+#include "policy/access.hpp"
+#include "protocol/exec_server.hpp"
+#include "reactor/delta_coalescer.hpp"
+#include "reactor/output_capture.hpp"
+#include "reactor/timer.hpp"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gatehouse::cli {
+
+/// What all processes of a server have in common.
+struct exec_host {
+  reactor::event_loop* loop = nullptr;
+  std::string helper;                   ///< gatehouse-sandbox
+  std::string own;                      ///< gatehouse
+  std::vector<std::string> environment; ///< the server's, for `envPolicy`
+  std::vector<std::string> protected_paths;
+  bool allow_unsandboxed = false;
+  std::size_t retained_bytes = 1024 * 1024; ///< of output, for each process
+};
+
+/// Where what a process says goes.
+struct exec_sink {
+  std::function<void(std::string)> send; ///< one notification; dropped while nobody is attached
+  std::function<bool()> full; ///< the client takes no more now: the process is read no further
+};
+
+/// One process of a session: numbers what it says without a gap, retains the newest of it, and
+/// answers reads. Output is gathered (8 KiB, 10 ms, line ends of a terminal).
+class exec_process {
+public:
+  /// `on_started` runs once, later, with the result object of process/start or why it failed; after
+  /// a failure the process is nothing any more.
+  exec_process(const exec_host& host, exec_server::process_start what, exec_sink sink,
+               std::function<void(const std::optional<exec_server::failure>&)> on_started);
+
+  void read(const exec_server::process_read& order, std::function<void(std::string)> answer);
+  /// "accepted", "stdinClosed" or "starting".
+  std::string_view write(const exec_server::process_write& order);
+  void interrupt();
+  /// Kills the whole tree. Was it running?
+  bool terminate();
+  /// The client takes more again.
+  void drained();
+  [[nodiscard]] bool sandboxed() const noexcept;
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
+
+private:
+  struct chunk {
+    std::uint64_t seq;
+    std::string_view stream;
+    std::string bytes;
+  };
+  struct waiting_read {
+    exec_server::process_read order;
+    std::function<void(std::string)> answer;
+    std::unique_ptr<reactor::timer> limit;
+    bool over = false;
+  };
+
+  void start();
+  void fail(exec_server::failure why);
+  void refuse_network();
+  void keep(reactor::output_stream stream, std::string_view bytes);
+  void emit(const std::vector<reactor::output_delta>& deltas);
+  void emit_chunk(std::string_view stream, std::string bytes);
+  void arm();
+  void exited(const actors::helper_end& end);
+  void tell_exit();
+  void tell_closed();
+  [[nodiscard]] bool denied(const actors::helper_end& end);
+  [[nodiscard]] bool news_after(std::uint64_t seq) const;
+  [[nodiscard]] std::string answer_now(const exec_server::process_read& order) const;
+  void serve_reads();
+
+  const exec_host& host_;
+  exec_server::process_start what_;
+  exec_sink sink_;
+  std::function<void(const std::optional<exec_server::failure>&)> on_started_;
+  std::unique_ptr<actors::helper_process> process_;
+  reactor::delta_coalescer gathered_;
+  reactor::output_capture tails_;
+  reactor::timer flush_;
+  reactor::timer settle_; ///< between the end of the process and telling it
+  reactor::timer later_;
+  std::deque<chunk> chunks_;
+  std::size_t retained_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t seq_ = 0;
+  std::uint64_t exit_seq_ = 0;
+  std::vector<reactor::output_stream> owed_; ///< read on when the client takes more
+  std::set<std::string> write_ids_;
+  std::vector<std::unique_ptr<waiting_read>> reads_;
+  bool started_ = false;
+  bool streams_ended_ = false;
+  std::optional<actors::helper_end> end_;
+  std::optional<int> exit_code_;
+  bool denied_ = false;
+  bool closed_ = false;
+};
+
+} // namespace gatehouse::cli

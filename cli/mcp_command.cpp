@@ -1,0 +1,84 @@
+#include "cli/mcp_command.hpp"
+
+#include "actors/thread_host.hpp"
+#include "cli/mcp_server.hpp"
+#include "cli/output.hpp"
+#include "cli/thread_setup.hpp"
+#include "reactor/line_reader.hpp"
+#include "reactor/line_writer.hpp"
+#include "reactor/signals.hpp"
+
+#include <csignal>
+
+#include <fcntl.h>
+
+namespace gatehouse::cli {
+namespace {
+
+constexpr std::string_view example = "gatehouse mcp --profile workspace-write";
+constexpr std::string_view help = R"(gatehouse mcp [options]
+Gives an agent the tool `shell_command` over the Model Context Protocol, on standard input and
+output, one message a line (docs/agents.md). Calls go through decision, approval and sandbox; what
+needs an approval is put before the user by the client, where it can ask, else it is refused.
+
+  --profile NAME|JSON, --ask POLICY, --cwd DIR, --rules FILE   as in `gatehouse run`
+
+Versions 2025-06-18, 2025-11-25 and 2026-07-28 of the protocol are spoken.
+Exit status: 0 when the client is gone or after a signal; 2 wrong usage or configuration.
+)";
+constexpr std::size_t most_line = std::size_t{16} << 20U;
+
+reactor::unique_fd own(int fd) {
+  return reactor::unique_fd{::fcntl(fd, F_DUPFD_CLOEXEC, 3)};
+}
+
+} // namespace
+
+int mcp_command(arguments given) {
+  const known_option known[] = {{"--profile", true},     {"--ask", true}, {"--cwd", true},
+                                {"--rules", true, true}, {"--help"},      {"-h"}};
+  const auto read = read_options(given, known);
+  if (!read) return wrong_usage(read.error().message, example);
+  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  if (!read->rest().empty()) return wrong_usage("mcp takes options only", example);
+  const auto start = load_for(*read);
+  if (!start) {
+    complain(start.error());
+    return exit_wrong_usage;
+  }
+  actors::thread_host host;
+  auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "mcp");
+  if (!setup) {
+    complain(setup.error());
+    return exit_wrong_usage;
+  }
+  warn(setup->warnings);
+  setup->terms.session_approvals = true;
+  setup->terms.review_limit = std::chrono::minutes{10};
+  setup->terms.nobody_reason =
+      "the client cannot ask its user (it has no elicitation): add a rule, "
+      "or change the approval policy";
+  const auto thread = host.open(std::move(setup->terms));
+  bool stop = false;
+  const auto writer =
+      reactor::line_writer::open(host.loop(), own(1), {[] {}, [&stop] { stop = true; }});
+  const auto server = std::make_shared<mcp_server>(
+      thread, "0.1.0", [&writer](std::string line) { writer->write(std::move(line)); });
+  server->begin();
+  const auto reader =
+      reactor::line_reader::open(host.loop(), own(0),
+                                 {[&server](std::string_view line) { server->received(line); },
+                                  [&stop](const result<void>&) { stop = true; }},
+                                 most_line);
+  const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
+                                                   [&](int) { stop = true; });
+  if (!signals) {
+    complain(signals.error());
+    return exit_failed;
+  }
+  host.loop().run_until([&] { return stop; });
+  server->lost();
+  return exit_ok;
+}
+
+} // namespace gatehouse::cli

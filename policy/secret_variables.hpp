@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gatehouse::policy {
+
+/// True when `entry` ("NAME=value") holds a credential: a part of its name says so (`GH_TOKEN`,
+/// `AWS_SECRET_ACCESS_KEY`, `PGPASSWORD`), or its value is a URL with a password. A word that only
+/// begins like one does not (`KEYBOARD`, `TOKENIZERS_PARALLELISM`).
+bool holds_secret(std::string_view entry);
+
+/// `environment` without the entries that hold a credential, except those named in `kept`.
+std::vector<std::string> without_secrets(std::vector<std::string> environment,
+                                         std::span<const std::string> kept);
+
+} // namespace gatehouse::policy

@@ -1,0 +1,283 @@
+#include "protocol/rpc/app_events.hpp"
+#include "protocol/rpc/app_fields.hpp"
+#include "protocol/rpc/mcp_types.hpp"
+#include "protocol/shell_quote.hpp"
+
+namespace gatehouse::rpc::mcp {
+namespace {
+
+constexpr std::string_view instructions =
+    "Commands run inside a boundary that the user's policy decides. A refusal says what was "
+    "refused and which safer way exists; another wording of the same act is refused as well.";
+
+constexpr std::string_view shell_description =
+    "Runs one command in the user's shell and waits for its end. It is judged by policy and runs "
+    "in a sandbox; some commands are put before the user first.";
+
+constexpr std::string_view shell_schema = R"({"type":"object","properties":{
+"command":{"type":"string","description":"A script for the user's shell."},
+"workdir":{"type":"string","description":"Folder to run in; relative to the workspace."},
+"timeout_ms":{"type":"integer","minimum":1,"description":"Time limit."},
+"login":{"type":"boolean","description":"As a login shell."},
+"sandbox_permissions":{"enum":["use_default","require_escalated","with_additional_permissions"],
+"description":"require_escalated asks the user to run it without the sandbox."},
+"additional_permissions":{"type":"object","description":"With with_additional_permissions: what
+ this one command may do beyond the session, as a refusal names it."},
+"justification":{"type":"string","description":"Why the user should say yes."},
+"prefix_rule":{"type":"array","items":{"type":"string"},"description":"Words of a rule to propose."}},
+"required":["command"],"additionalProperties":false})";
+
+constexpr std::string_view result_schema = R"({"type":"object","properties":{
+"status":{"enum":["completed","failed","declined","rejected","timedOut","interrupted"]},
+"exitCode":{"type":"integer"},"output":{"type":"string"},"outputOmittedBytes":{"type":"integer"},
+"sandboxType":{"type":"string"},"sandboxDenied":{"type":"boolean"},"message":{"type":"string"}},
+"required":["status"]})";
+
+/// A schema as it is written above, on one line.
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (c != '\n') out += c;
+  return out;
+}
+
+json_writer begin(bool modern) {
+  json_writer json;
+  json.open('{');
+  if (modern) json.field("resultType", "complete");
+  return json;
+}
+
+std::string finish(json_writer json) {
+  json.close('}');
+  return std::move(json).take();
+}
+
+void write_text(json_writer& json, std::string_view text) {
+  json.key("content");
+  json.open('[');
+  json.item();
+  json.open('{');
+  json.field("type", "text");
+  json.field("text", text);
+  json.close('}');
+  json.close(']');
+}
+
+void write_choice(json_writer& json, std::string_view value, std::string_view title) {
+  json.item();
+  json.open('{');
+  json.field("const", value);
+  json.field("title", title);
+  json.close('}');
+}
+
+} // namespace
+
+bool can_ask(const client_capabilities& client) {
+  if (!client.elicitation) return false;
+  const auto* kinds = std::get_if<json_tree::object>(&client.elicitation->value);
+  if (!kinds) return false;
+  if (kinds->empty()) return true; // the first form of the capability: forms only
+  for (const auto& [kind, details] : *kinds)
+    if (kind == "form") return true;
+  return false;
+}
+
+std::string server_facts(bool modern, std::string_view version_for_client,
+                         std::string_view program_version) {
+  auto json = begin(modern);
+  if (modern) {
+    json.key("supportedVersions");
+    json.open('[');
+    json.item();
+    json.text(modern_version);
+    json.close(']');
+    json.key("ttlMs");
+    json.number(0);
+    json.field("cacheScope", "private");
+  } else {
+    json.field("protocolVersion", version_for_client);
+  }
+  json.key("capabilities");
+  json.open('{');
+  json.key("tools");
+  json.open('{');
+  json.close('}');
+  json.close('}');
+  if (modern) {
+    json.key("_meta");
+    json.open('{');
+    json.key("io.modelcontextprotocol/serverInfo");
+  } else {
+    json.key("serverInfo");
+  }
+  json.open('{');
+  json.field("name", "gatehouse");
+  json.field("version", program_version);
+  json.close('}');
+  if (modern) json.close('}');
+  json.field("instructions", instructions);
+  return finish(std::move(json));
+}
+
+std::string tool_list(bool modern) {
+  auto json = begin(modern);
+  if (modern) {
+    json.key("ttlMs");
+    json.number(3'600'000);
+    json.field("cacheScope", "public");
+  }
+  json.key("tools");
+  json.open('[');
+  json.item();
+  json.open('{');
+  json.field("name", "shell_command");
+  json.field("title", "Run a command");
+  json.field("description", shell_description);
+  json.key("inputSchema");
+  json.raw(one_line(shell_schema));
+  json.key("outputSchema");
+  json.raw(one_line(result_schema));
+  json.key("annotations");
+  json.open('{');
+  json.key("destructiveHint");
+  json.boolean(true);
+  json.key("openWorldHint");
+  json.boolean(true);
+  json.close('}');
+  json.close('}');
+  json.close(']');
+  return finish(std::move(json));
+}
+
+std::string call_result(bool modern, const call_report& report) {
+  const auto told = app::result_of(report);
+  json_writer structured;
+  structured.open('{');
+  structured.key("status");
+  codec<app::call_status>::encode(structured, told.status);
+  if (told.exit_code) {
+    structured.key("exitCode");
+    structured.number(*told.exit_code);
+  }
+  structured.field("output", told.output);
+  structured.key("outputOmittedBytes");
+  structured.number(told.output_omitted_bytes);
+  structured.field("sandboxType", told.sandbox_type);
+  structured.key("sandboxDenied");
+  structured.boolean(told.sandbox_denied);
+  if (!told.message.empty()) structured.field("message", told.message);
+  const auto text = finish(std::move(structured));
+  auto json = begin(modern);
+  write_text(json, text);
+  json.key("structuredContent");
+  json.raw(text);
+  json.key("isError");
+  json.boolean(told.status != app::call_status::completed &&
+               told.status != app::call_status::timed_out);
+  return finish(std::move(json));
+}
+
+std::string call_error(bool modern, std::string_view message) {
+  json_writer structured;
+  structured.open('{');
+  structured.field("status", "rejected");
+  structured.field("message", message);
+  const auto text = finish(std::move(structured));
+  auto json = begin(modern);
+  write_text(json, text);
+  json.key("structuredContent");
+  json.raw(text);
+  json.key("isError");
+  json.boolean(true);
+  return finish(std::move(json));
+}
+
+std::string question(const review_request& asked) {
+  std::string text =
+      "Run this command?\n\n  " + shell_join(asked.what.argv) + "\n\nin " + asked.what.cwd;
+  if (!asked.reason.empty()) text += "\nasked because: " + asked.reason;
+  if (!asked.what.justification.empty()) text += "\nthe agent says: " + asked.what.justification;
+  if (!asked.will_be_allowed.empty()) text += "\na yes allows: " + asked.will_be_allowed;
+  json_writer json;
+  json.open('{');
+  json.field("mode", "form");
+  json.field("message", text);
+  json.key("requestedSchema");
+  json.open('{');
+  json.field("type", "object");
+  json.key("properties");
+  json.open('{');
+  json.key("decision");
+  json.open('{');
+  json.field("type", "string");
+  json.field("title", "Decision");
+  json.key("oneOf");
+  json.open('[');
+  write_choice(json, "accept", "Yes, once");
+  if (asked.session_offered) write_choice(json, "acceptForSession", "Yes, for this session");
+  if (!asked.proposed_amendment.empty())
+    write_choice(json, "acceptWithRule",
+                 "Yes, and from now on always: " + shell_join(asked.proposed_amendment));
+  write_choice(json, "decline", "No");
+  json.close(']');
+  json.close('}');
+  json.close('}');
+  json.key("required");
+  json.open('[');
+  json.item();
+  json.text("decision");
+  json.close(']');
+  json.close('}');
+  return finish(std::move(json));
+}
+
+std::string input_required(const review_request& asked, std::string_view request_state) {
+  json_writer json;
+  json.open('{');
+  json.field("resultType", "input_required");
+  json.key("inputRequests");
+  json.open('{');
+  json.key("approval");
+  json.open('{');
+  json.field("method", "elicitation/create");
+  json.key("params");
+  json.raw(question(asked));
+  json.close('}');
+  json.close('}');
+  json.field("requestState", request_state);
+  return finish(std::move(json));
+}
+
+review_decision decision_of(const elicit_result& answer, const review_request& asked) {
+  if (answer.action != "accept") return review_decision::denied;
+  if (!answer.content) return review_decision::approved; // a client that shows no choices
+  const auto* fields = std::get_if<json_tree::object>(&answer.content->value);
+  if (!fields) return review_decision::denied;
+  for (const auto& [name, value] : *fields) {
+    if (name != "decision") continue;
+    const auto* word = std::get_if<std::string>(&value.value);
+    if (!word) return review_decision::denied;
+    if (*word == "accept") return review_decision::approved;
+    if (*word == "acceptForSession" && asked.session_offered)
+      return review_decision::approved_for_session;
+    if (*word == "acceptWithRule" && !asked.proposed_amendment.empty())
+      return review_decision::approved_execpolicy_amendment;
+    return review_decision::denied;
+  }
+  return fields->empty() ? review_decision::approved : review_decision::denied;
+}
+
+std::string progress(const json_tree& token, int step, std::string_view message) {
+  json_writer json;
+  json.open('{');
+  json.key("progressToken");
+  write_tree(json, token);
+  json.key("progress");
+  json.number(step);
+  json.field("message", message);
+  return finish(std::move(json));
+}
+
+} // namespace gatehouse::rpc::mcp
