@@ -30,7 +30,9 @@ void asking_client::ask(const review_request& question) {
                                                         std::move(given.digest),
                                                         given.decision,
                                                         std::move(given.reason),
-                                                        {}});
+                                                        {},
+                                                        given.denies_host,
+                                                        std::move(given.permissions)});
                             });
   if (queued) return;
   open_.erase(question.review_id);

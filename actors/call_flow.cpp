@@ -47,8 +47,9 @@ call_flow::boundary call_flow::first(const call_plan& plan, const exec_requireme
   b.sandboxed = !bypass &&
                 (!unsandboxed_allowed(plan) ||
                  sandbox::should_sandbox(b.profile, plan.runtime.preference, plan.managed_network));
-  b.network =
-      b.sandboxed ? sandbox::choose_network(b.profile, plan.managed_network) : network_mode::full;
+  // Managed or not says how the network is used, not whether it is there (§66).
+  const bool managed = plan.managed_network && b.profile.network == network_policy::enabled;
+  b.network = b.sandboxed ? sandbox::choose_network(b.profile, managed) : network_mode::full;
   if (!b.sandboxed && b.profile.kind == profile_kind::managed)
     b.profile = danger_full_access_profile();
   return b;
@@ -138,11 +139,10 @@ void call_flow::prepare(boundary wanted) {
                error{errc::boundary_unavailable,
                      "the profile needs a sandbox, and this platform has no sandbox backend",
                      "run `gatehouse doctor`; Gatehouse does not run such a command unsandboxed"});
-  const bool managed = plan_.managed_network && wanted.sandboxed;
   boundary_ = std::move(wanted);
-  if (!managed) return start();
+  if (boundary_->network != network_mode::proxy_only) return start();
   state_ = state::registering_network;
-  out_.push_back(flow::register_network{attempt_});
+  out_.push_back(flow::register_network{attempt_, boundary_->approved_hosts});
 }
 
 void call_flow::on(flow::network_registered& event) {
@@ -200,7 +200,25 @@ void call_flow::on(flow::attempt_finished& event) {
 void call_flow::on(flow::network_finished& event) {
   if (state_ != state::closing_network || event.registration != registration_) return;
   registration_.clear();
-  network_ = std::move(event.context);
+  attempt_record& last = report_.attempts.back();
+  network_ = std::move(event.seen.refused);
+  last.blocked = std::move(event.seen.blocked);
+  stopped_by_network_ = event.seen.stop;
+  // A refused host explains a command that failed, and one that was ended for it (§116); one that
+  // got along without the host has not failed.
+  const bool ended_for_it =
+      last.ending == attempt_ending::cancelled && event.seen.ended_the_process && !cancelled_;
+  const bool failed_on_it =
+      last.ending == attempt_ending::denied ||
+      (last.ending == attempt_ending::exited && last.exit_code.value_or(0) != 0);
+  if (!event.seen.denied || (!ended_for_it && !failed_on_it)) {
+    network_.reset();
+  } else if (!last.denied || last.denied->kind == denial_kind::network) {
+    last.ending = attempt_ending::denied;
+    last.denied = std::move(event.seen.denied);
+  }
+  if (ended_for_it && last.denied && !stopped_by_network_)
+    return end(call_ending::refused, denial_message(*last.denied));
   classify();
 }
 
@@ -216,6 +234,12 @@ bool call_flow::may_ask_to_leave_sandbox() const {
 
 void call_flow::classify() {
   const attempt_record& last = report_.attempts.back();
+  if (stopped_by_network_) {
+    review_answer answer;
+    answer.decision = review_decision::abort;
+    answer.reviewer = reviewer_kind::user;
+    return end(call_ending::aborted, stopped_message(answer));
+  }
   const bool denied = last.ending == attempt_ending::denied && last.denied;
   const bool retry_possible = !cancelled_ && denied && attempt_ == 1 && boundary_->sandboxed &&
                               plan_.runtime.escalates_on_failure &&

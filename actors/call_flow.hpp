@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/attempt_result.hpp"
+#include "actors/network_desk.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/attempt.hpp"
 #include "protocol/call_report.hpp"
@@ -72,7 +73,7 @@ struct attempt_finished {
 /// The registration is closed; `context` is what it saw refused (§100, §114).
 struct network_finished {
   std::string registration;
-  std::optional<network_context> context;
+  network_end seen;
 };
 struct cancelled {};
 using event = std::variant<requirement_known, review_answered, network_registered, attempt_finished,
@@ -92,6 +93,7 @@ struct add_rule {
 };
 struct register_network {
   int attempt = 1;
+  std::vector<std::string> approved_hosts;
 };
 struct unregister_network {
   std::string registration;
@@ -175,6 +177,7 @@ private:
   std::optional<approved> approval_;
   std::string registration_;
   std::optional<network_context> network_;
+  bool stopped_by_network_ = false; ///< whoever was asked about a host stopped the turn
   flow::effects out_;
 };
 

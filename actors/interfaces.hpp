@@ -2,6 +2,7 @@
 
 #include "actors/attempt_result.hpp"
 #include "actors/call_flow.hpp"
+#include "actors/network_desk.hpp"
 #include "actors/thread.hpp"
 #include "protocol/attempt.hpp"
 #include "protocol/call_report.hpp"
@@ -20,9 +21,16 @@
 #include <string>
 #include <vector>
 
+namespace gatehouse::reactor {
+class unique_fd;
+}
+
 /// The catalogue of actors: who may say what to whom. All of them run on the thread of the event
 /// loop. What they say is immutable and shared, never serialised.
 namespace gatehouse::actors {
+
+struct connection_question; // actors/network_service.hpp
+struct network_link;        // actors/network_link.hpp
 
 /// Start of one tool call: what the model proposes, and the terms of the session it belongs to.
 struct call_start {
@@ -38,9 +46,16 @@ struct judged_call {
   exec_evaluation evaluation;
 };
 
-/// What a network registration saw while it was open.
-struct network_end {
-  std::optional<network_context> refused;
+/// One attempt asks to use the managed network (§108).
+struct network_open {
+  std::string call_id;
+  int attempt = 1;
+  proposal what;
+  std::string review_nonce;
+  gatehouse::approval_policy approval;
+  profile_kind enforced_by = profile_kind::managed;
+  std::vector<std::string> approved_hosts; ///< hosts a reviewer opened for this attempt (§105)
+  bool deferred = false;                   ///< the registration lives with its process (§115)
 };
 
 using call_start_ptr = std::shared_ptr<const call_start>;
@@ -48,8 +63,13 @@ using judged_call_ptr = std::shared_ptr<const judged_call>;
 using attempt_result_ptr = std::shared_ptr<const attempt_result>;
 using review_request_ptr = std::shared_ptr<const review_request>;
 using review_answer_ptr = std::shared_ptr<const review_answer>;
+using network_open_ptr = std::shared_ptr<const network_open>;
 using network_end_ptr = std::shared_ptr<const network_end>;
 using rule_ptr = std::shared_ptr<const approved_rule>;
+using connection_question_ptr = std::shared_ptr<const connection_question>;
+using network_link_ptr = std::shared_ptr<network_link>;
+using listener_ptr = std::shared_ptr<reactor::unique_fd>;
+using blocked_ptr = std::shared_ptr<const blocked_connection>;
 using event_body_ptr = std::shared_ptr<const thread_event_body>;
 using thread_message_ptr = std::shared_ptr<const thread_message>;
 
@@ -66,6 +86,7 @@ using report_atom = caf::atom_constant<caf::atom("report")>;
 using message_atom = caf::atom_constant<caf::atom("message")>;
 using ended_atom = caf::atom_constant<caf::atom("ended")>;
 using expire_atom = caf::atom_constant<caf::atom("expire")>;
+using hold_atom = caf::atom_constant<caf::atom("hold")>;
 inline constexpr run_atom run_v{};
 inline constexpr cancel_atom cancel_v{};
 inline constexpr review_atom review_v{};
@@ -79,6 +100,7 @@ inline constexpr report_atom report_v{};
 inline constexpr message_atom message_v{};
 inline constexpr ended_atom ended_v{};
 inline constexpr expire_atom expire_v{};
+inline constexpr hold_atom hold_v{};
 
 /// Answers questions, one reply each; the reply carries the question's id and digest (§48).
 using reviewer_actor = caf::typed_actor<
@@ -96,9 +118,9 @@ using runtime_actor = caf::typed_actor<
 
 /// The managed network: one registration for each attempt (§108).
 using network_actor = caf::typed_actor<
-    // Call id, attempt. The reply is the registration; an error: nothing may run.
-    caf::replies_to<open_atom, std::string, int>::with<std::string>,
-    // Closes a registration.
+    // The reply is the registration; an error: nothing may run.
+    caf::replies_to<open_atom, network_open_ptr>::with<std::string>,
+    // Closes a registration; of a deferred one the reply comes after its grace (§117).
     caf::replies_to<close_atom, std::string>::with<network_end_ptr>>;
 
 /// Makes an approved rule last (§42). What goes wrong is its own business to report: it never
@@ -129,8 +151,13 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::call_report_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::attempt_result_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_request_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_answer_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_open_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_end_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::rule_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::connection_question_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_link_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::listener_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::blocked_ptr)
 
 CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
 
@@ -143,7 +170,12 @@ CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::attempt_result_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_request_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_answer_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_open_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_end_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::rule_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::connection_question_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_link_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::listener_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::blocked_ptr))
 
 CAF_END_TYPE_ID_BLOCK(gatehouse)

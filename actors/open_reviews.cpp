@@ -27,6 +27,7 @@ std::optional<error> misfit(const review_request& question, const review_answer&
       return wrong("no rule is on offer for this question", "Approve it once, or refuse.");
     break;
   case review_decision::network_policy_amendment:
+    if (question.network) break;
     return wrong("no network rule is on offer for this question", "Approve it once, or refuse.");
   }
   if (answer.digest != question.digest)

@@ -30,6 +30,7 @@ orchestrator::behavior_type orchestrator::make_behavior() {
         caller_ = make_response_promise<call_report_ptr>();
         auto answer = caller_;
         call_id_ = call->plan.call_id;
+        call_ = call;
         flow_.emplace(call->plan);
         feed(flow::requirement_known{call->evaluation});
         return answer;
@@ -78,7 +79,16 @@ void orchestrator::carry_out(flow::register_network& effect) {
         attempt, {}, error{errc::boundary_failed, std::move(why), "Run `gatehouse doctor`."}});
   };
   if (!partners_.network) return failed("there is no managed network here");
-  request(partners_.network, caf::infinite, open_v, call_id_, attempt)
+  network_open open;
+  open.call_id = call_id_;
+  open.attempt = attempt;
+  open.what = call_->plan.what;
+  open.review_nonce = call_->plan.review_nonce;
+  open.approval = call_->plan.approval;
+  open.enforced_by = call_->plan.profile.kind;
+  open.approved_hosts = std::move(effect.approved_hosts);
+  request(partners_.network, caf::infinite, open_v,
+          std::make_shared<const network_open>(std::move(open)))
       .then(
           [this, attempt](std::string& registration) {
             feed(flow::network_registered{attempt, std::move(registration), {}});
@@ -93,10 +103,10 @@ void orchestrator::carry_out(flow::unregister_network& effect) {
   request(partners_.network, caf::infinite, close_v, registration)
       .then(
           [this, registration](const network_end_ptr& end) {
-            feed(flow::network_finished{registration, end->refused});
+            feed(flow::network_finished{registration, *end});
           },
           [this, registration](caf::error&) {
-            feed(flow::network_finished{registration, std::nullopt});
+            feed(flow::network_finished{registration, {}});
           });
 }
 

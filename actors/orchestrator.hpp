@@ -43,6 +43,7 @@ private:
   orchestrator_partners partners_;
   std::optional<call_flow> flow_;
   std::string call_id_;
+  judged_call_ptr call_;
   caf::typed_response_promise<call_report_ptr> caller_;
 };
 

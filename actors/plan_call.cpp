@@ -30,7 +30,7 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
   plan.policy_cwd = terms.cwd;
   plan.workspace_roots = terms.context.project_roots;
   plan.backend = terms.backend;
-  plan.managed_network = terms.managed_network;
+  plan.managed_network = terms.network.has_value();
   const auto* script = std::get_if<std::string>(&request.command);
   plan.what.argv = script ? shell_argv(terms.shell, *script, request.login)
                           : std::get<std::vector<std::string>>(request.command);

@@ -102,6 +102,8 @@ void process_session::start() {
   request.launch.protected_names = terms_.host.protected_names;
   request.launch.protected_paths = terms_.host.context.protected_paths;
   request.launch.legacy_landlock = terms.backend == sandbox_backend::landlock;
+  // No proxy is tied to sessions yet: behind a managed network they reach nothing.
+  request.launch.managed_network = terms.network == network_mode::proxy_only;
   request.launch.command = terms.argv;
   request.environment = terms_.host.environment;
   request.tty = terms.tty;

@@ -68,4 +68,14 @@ std::string host_retry_allows(const network_context& network) {
          ". All else stays refused.";
 }
 
+std::string host_reason(const std::string& target, const std::string& rule) {
+  return "the command wants to connect to " + target +
+         (rule.empty() ? ", which no rule allows" : ", about which a rule asks: " + rule);
+}
+
+std::string host_allows(const std::string& target) {
+  return "While it runs, the command may connect to " + target +
+         " and exchange data with it. All other hosts stay as they are.";
+}
+
 } // namespace gatehouse::actors

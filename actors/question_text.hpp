@@ -23,4 +23,9 @@ std::string unsandboxed_retry_allows();
 std::string host_retry_reason(const network_context& network);
 std::string host_retry_allows(const network_context& network);
 
+/// While the command runs and waits (§113). `target`: "https://example.org:443"; `rule`: the
+/// prompting rule, if there is one.
+std::string host_reason(const std::string& target, const std::string& rule);
+std::string host_allows(const std::string& target);
+
 } // namespace gatehouse::actors

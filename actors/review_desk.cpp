@@ -39,6 +39,11 @@ review_desk::behavior_type review_desk::make_behavior() {
   };
 }
 
+hook_tool review_desk::tool_of(const review_request& question) const {
+  if (question.network) return hook_tool::network_access;
+  return hook_tool_of(question.tool);
+}
+
 caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& question) {
   auto promise = make_response_promise<review_answer_ptr>();
   auto answer = promise;
@@ -49,7 +54,7 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
     return answer;
   }
   auto asked = *question;
-  const auto tool = hook_tool_of(asked.tool);
+  const auto tool = tool_of(asked);
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
   terms.guardian =
@@ -58,11 +63,13 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);
   std::vector<std::string> keys;
-  // Permissions and input to a terminal are never remembered here (§52).
+  // What was answered about a host is remembered by who asks about hosts (§111); permissions and
+  // input to a terminal are never remembered (§52).
   const bool command = tool == hook_tool::shell_command || tool == hook_tool::exec_command;
-  if (command && terms_.session_scope && asked.attempt == 1 && !asked.strict)
+  if (command && terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
     keys = approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
-  asked.session_offered = !keys.empty() || tool == hook_tool::request_permissions;
+  if (!asked.network)
+    asked.session_offered = !keys.empty() || tool == hook_tool::request_permissions;
   terms.settled = terms_.memory->approvals.covers(keys);
 
   auto open = std::make_shared<open_question>(review_route{std::move(asked), std::move(terms)},
@@ -91,7 +98,7 @@ void review_desk::carry_out(const question_ptr& open, route::effects effects) {
 void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   const auto& asked = open->way.question();
   tell(thread_events::review_asked{asked, reviewer_kind::hook});
-  const auto tool = hook_tool_of(asked.tool);
+  const auto tool = tool_of(asked);
   hook_question question;
   if (terms_.hook_context) question.payload = terms_.hook_context();
   question.payload.event = hook_event::permission_request;
@@ -102,8 +109,9 @@ void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
         asked.what.justification,
         asked.what.additional_permissions.value_or(additional_permissions{})};
   else
-    question.payload.tool_input =
-        hook_command_input{hook_command_text(asked.what), asked.what.justification};
+    question.payload.tool_input = hook_command_input{
+        hook_command_text(asked.what),
+        asked.network ? "network-access " + to_string(*asked.network) : asked.what.justification};
   question.handlers = terms_.hooks.matching(hook_event::permission_request, tool);
   question.retry = asked.attempt > 1;
   question.env = terms_.hook_env;

@@ -87,6 +87,7 @@ private:
   using question_ptr = std::shared_ptr<open_question>;
 
   caf::result<review_answer_ptr> take(const review_request_ptr& question);
+  [[nodiscard]] hook_tool tool_of(const review_request& question) const;
   void feed(const std::string& id, route::event event);
   void carry_out(const question_ptr& open, route::effects effects);
   void carry_out(const question_ptr& open, route::ask_hooks& effect);

@@ -95,6 +95,13 @@ void review_route::on(route::user_answered& event) {
   if (!no && given.digest != question_.digest)
     return answer(review_decision::denied, reviewer_kind::user,
                   "the answer was given for another action than the one that would run");
+  if (given.decision == review_decision::network_policy_amendment) {
+    if (question_.network) {
+      answer(given.decision, reviewer_kind::user, std::move(given.reason), given.denies_host);
+      return;
+    }
+    given.decision = given.denies_host ? review_decision::denied : review_decision::approved;
+  }
   // An answer that was not on offer counts for what it surely means: this once.
   if ((given.decision == review_decision::approved_for_session && !question_.session_offered) ||
       (given.decision == review_decision::approved_execpolicy_amendment &&
@@ -103,7 +110,7 @@ void review_route::on(route::user_answered& event) {
   const bool nobody =
       no && given.reviewer == reviewer_kind::none; // it could not be asked after all
   answer(given.decision, nobody ? reviewer_kind::none : reviewer_kind::user,
-         std::move(given.reason), std::move(given.permissions));
+         std::move(given.reason), false, std::move(given.permissions));
 }
 
 void review_route::on(route::user_gone&) {
@@ -126,10 +133,10 @@ void review_route::on(route::withdrawn&) {
 }
 
 void review_route::answer(review_decision decision, reviewer_kind reviewer, std::string reason,
-                          std::optional<given_permissions> permissions) {
+                          bool denies_host, std::optional<given_permissions> permissions) {
   stage_ = stage::done;
   out_.push_back(route::reply{{question_.review_id, question_.digest, decision, reviewer,
-                               std::move(reason), std::move(permissions)}});
+                               std::move(reason), denies_host, std::move(permissions)}});
 }
 
 } // namespace gatehouse::actors

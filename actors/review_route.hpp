@@ -96,7 +96,7 @@ private:
   void after_hooks();
   void go_to_user(review_decision without_user, const std::string& why);
   void answer(review_decision decision, reviewer_kind reviewer, std::string reason,
-              std::optional<given_permissions> permissions = {});
+              bool denies_host = false, std::optional<given_permissions> permissions = {});
 
   review_request question_;
   review_terms terms_;

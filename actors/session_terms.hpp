@@ -2,6 +2,7 @@
 
 #include "actors/call_flow.hpp"
 #include "policy/access.hpp"
+#include "policy/domain_policy.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/permission_profile.hpp"
 #include "protocol/tool_request.hpp"
@@ -22,7 +23,8 @@ struct session_terms {
   /// workspace.
   policy::access_context context;
   sandbox_backend backend = sandbox_backend::none;
-  bool managed_network = false;
+  /// Set: whenever the network is on, it is the managed one with this policy (§66).
+  std::optional<policy::domain_policy> network;
   bool strict_review = false;         ///< even `skip` is reviewed (§49)
   bool additional_permissions = true; ///< may a call bring an overlay at all (§14)?
   std::string login_switched_off_by;  ///< the setting that forbids login shells (§5); empty: none

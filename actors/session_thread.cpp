@@ -1,6 +1,7 @@
 #include "actors/session_thread.hpp"
 
 #include "actors/hooked_call.hpp"
+#include "actors/network_service.hpp"
 #include "actors/question_text.hpp"
 #include "actors/random_id.hpp"
 #include "actors/shell_runtime.hpp"
@@ -59,6 +60,7 @@ void session_thread::on_exit() {
     if (call.actor) caf::anon_send_exit(call.actor, why);
   if (partners_.reviewer) caf::anon_send_exit(partners_.reviewer, why);
   if (partners_.runtime) caf::anon_send_exit(partners_.runtime, why);
+  if (partners_.network) caf::anon_send_exit(partners_.network, why);
   partners_ = {};
   running_.clear();
   promises_.clear();
@@ -81,8 +83,9 @@ session_thread::behavior_type session_thread::make_behavior() {
     caf::anon_send(self, event_v,
                    std::make_shared<const thread_event_body>(thread_events::warning{text}));
   };
-  partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
+  if (terms_.session.network) add_network();
+  partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
   partners_.amendments = caf::actor_cast<amendment_actor>(this);
   partners_.observer = self;
   return {
@@ -120,6 +123,27 @@ session_thread::behavior_type session_thread::make_behavior() {
         rules_to_keep_.push_back(rule);
         keep_next_rule();
       },
+  };
+}
+
+void session_thread::add_network() {
+  network_service_terms network;
+  network.loop = &loop_;
+  network.policy = std::make_shared<const policy::domain_policy>(*terms_.session.network);
+  network.reviewer = partners_.reviewer;
+  network.session_offered = terms_.session_approvals;
+  if (terms_.keep_host)
+    network.keep_rule = [keep = terms_.keep_host, &workers = workers_](const host_key& key,
+                                                                       bool allow) {
+      (void)workers.submit([keep, key, allow] { keep(key, allow); }, [] {});
+    };
+  const auto service = system().spawn<network_service>(std::move(network));
+  partners_.network = service;
+  terms_.shell.attach_network = [service, view = view_of(*terms_.session.network)](
+                                    const std::string& registration, network_link link) {
+    caf::anon_send(service, attach_v, registration,
+                   std::make_shared<network_link>(std::move(link)));
+    return view;
   };
 }
 
@@ -472,8 +496,8 @@ void session_thread::reply(const std::string& review_id, review_answer answer) {
 }
 
 void session_thread::on(const thread_messages::answer_review& m) {
-  review_answer answer{m.review_id,         m.digest, m.decision,
-                       reviewer_kind::user, m.reason, m.permissions};
+  review_answer answer{m.review_id, m.digest,      m.decision,   reviewer_kind::user,
+                       m.reason,    m.denies_host, m.permissions};
   auto question = open_.settle(answer);
   if (!question) {
     if (m.done) m.done(question.error());

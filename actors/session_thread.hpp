@@ -85,6 +85,7 @@ private:
   bool refuse_after_stop(const std::string& id);
   void cancel(const running_call& call);
   [[nodiscard]] review_desk_terms desk_terms();
+  void add_network();
   [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
   void open_turn(std::string turn_id);
   void stop_turn(const std::string& why);

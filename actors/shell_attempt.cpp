@@ -13,12 +13,14 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace gatehouse::actors {
 namespace {
 
 constexpr int report_fd_of_helper = 3;
+constexpr int proxy_fd_of_helper = 4;
 
 error no_boundary(const sandbox_event& event) {
   return {errc::boundary_unavailable, event.message, event.remedy};
@@ -66,6 +68,7 @@ shell_attempt::behavior_type shell_attempt::make_behavior() {
         finish_when_over();
       },
       [this](expire_atom) { stop(attempt_ending::timed_out); },
+      [this](hold_atom, bool held) { hold(held); },
   };
 }
 
@@ -98,10 +101,16 @@ void shell_attempt::start() {
   launch.report_fd = report_fd_of_helper;
   launch.command = terms.argv;
   reactor::spawn_request request;
-  request.argv = sandbox::launch_argv(launch);
   request.program = terms_.helper;
   request.env = terms_.environment;
+
   request.pass_fds = {{write_end.get(), report_fd_of_helper}};
+  reactor::unique_fd proxy_end;
+  if (const auto attached = attach_network(launch, request, proxy_end); !attached) {
+    record_.failure = attached.error();
+    return finish();
+  }
+  request.argv = sandbox::launch_argv(launch);
 
   // The reactor speaks to us by message only, so that its handlers never run inside one of ours.
   const shell_attempt_actor self{this};
@@ -126,8 +135,49 @@ void shell_attempt::start() {
       *terms_.loop, std::move(read_end),
       {[self](std::string_view line) { caf::anon_send(self, report_v, std::string{line}); },
        [self](const result<void>&) { caf::anon_send(self, report_v); }});
-  limit_.start(terms.timeout.value_or(terms_.default_timeout),
-               [self] { caf::anon_send(self, expire_v); });
+  left_ = terms.timeout.value_or(terms_.default_timeout);
+  hold(false);
+}
+
+/// A command that reaches no host by itself needs nothing here.
+result<void> shell_attempt::attach_network(sandbox::launch_request& launch,
+                                           reactor::spawn_request& request,
+                                           reactor::unique_fd& inside) {
+  const attempt_terms& terms = **attempt_;
+  if (terms.network != network_mode::proxy_only) return {};
+  launch.managed_network = true;
+  int ends[2];
+  if (!terms_.attach_network || terms.network_registration.empty())
+    return error{errc::boundary_failed, "the managed network is not there for this attempt",
+                 "Run `gatehouse doctor`."};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return error{errc::io, std::string{"cannot make a socket pair: "} + std::strerror(errno),
+                 "End other calls or raise the limit of open files."};
+  inside.reset(ends[1]);
+  const shell_attempt_actor self{this};
+  network_link link;
+  link.channel.reset(ends[0]);
+  link.hold = [self](bool held) { caf::anon_send(self, hold_v, held); };
+  link.end = [self, call = terms.call_id] { caf::anon_send(self, cancel_v, call); };
+  const auto view = terms_.attach_network(terms.network_registration, std::move(link));
+  launch.proxy_fd = proxy_fd_of_helper;
+  launch.local_binding = view.local_binding;
+  launch.forwarded_ports = view.forwarded_ports;
+  request.pass_fds.push_back({inside.get(), proxy_fd_of_helper});
+  return {};
+}
+
+/// What a person needs to answer is not the command's time (§95).
+void shell_attempt::hold(bool held) {
+  if (stopped_ || helper_status_) return;
+  if (held == left_.has_value()) return;
+  if (held) {
+    left_ = limit_at_ - terms_.loop->now();
+    return limit_.cancel();
+  }
+  limit_at_ = terms_.loop->now() + *std::exchange(left_, std::nullopt);
+  limit_.start_at(limit_at_,
+                  [self = shell_attempt_actor{this}] { caf::anon_send(self, expire_v); });
 }
 
 void shell_attempt::keep(reactor::output_stream stream, std::string_view bytes) {
@@ -143,6 +193,7 @@ void shell_attempt::take(const sandbox_event& event) {
     denial seen;
     seen.kind = event.refusal;
     seen.path = event.path;
+    seen.host = event.host;
     seen.entry = event.entry;
     observed_.push_back(std::move(seen));
     break;

@@ -5,6 +5,7 @@
 #include "reactor/line_reader.hpp"
 #include "reactor/process.hpp"
 #include "reactor/timer.hpp"
+#include "sandbox/launch.hpp"
 
 #include <caf/typed_response_promise.hpp>
 
@@ -28,6 +29,9 @@ private:
   void keep(reactor::output_stream stream, std::string_view bytes);
   void take(const sandbox_event& event);
   void stop(attempt_ending why);
+  void hold(bool held);
+  result<void> attach_network(sandbox::launch_request& launch, reactor::spawn_request& request,
+                              reactor::unique_fd& inside);
   void finish_when_over();
   void finish();
   [[nodiscard]] std::optional<denial> find_denial(const captured_output& output) const;
@@ -40,7 +44,9 @@ private:
   std::unique_ptr<reactor::line_reader> report_;
   reactor::timer limit_;
   reactor::clock::time_point started_at_;
-  std::optional<attempt_ending> stopped_; ///< time-out or cancellation, whichever came first
+  reactor::clock::time_point limit_at_;          ///< when the time limit falls due
+  std::optional<reactor::clock::duration> left_; ///< of the time limit, while it stands still
+  std::optional<attempt_ending> stopped_;        ///< time-out or cancellation, whichever came first
   std::optional<int> helper_status_;
   bool started_ = false; ///< the command was executed
   bool report_ended_ = false;

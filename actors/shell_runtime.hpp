@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/interfaces.hpp"
+#include "actors/network_link.hpp"
 #include "policy/access.hpp"
 #include "reactor/event_loop.hpp"
 #include "reactor/output_capture.hpp"
@@ -30,6 +31,8 @@ struct shell_terms {
   std::chrono::milliseconds default_timeout{10'000}; ///< §95
   std::chrono::milliseconds end_grace{2'000};        ///< between SIGTERM and SIGKILL
   reactor::capture_limits capture;
+  /// Ties an attempt to its network registration; unset: there is no managed network here.
+  network_attacher attach_network;
   /// Attempts that run at the same time; more wait for their turn, the oldest first.
   std::size_t max_running = 64;
   /// Output as it comes, when somebody watches; may be empty. On the loop.
@@ -46,7 +49,9 @@ using shell_attempt_actor = runtime_actor::extend<
     // INTERNAL: the helper and its streams have ended; code, or minus the signal.
     caf::reacts_to<ended_atom, int>,
     // INTERNAL: the time limit.
-    caf::reacts_to<expire_atom>>;
+    caf::reacts_to<expire_atom>,
+    // INTERNAL: somebody is asked about a host: the time limit stands still, or goes on.
+    caf::reacts_to<hold_atom, bool>>;
 
 /// Runs commands (§3, §45): each attempt in an actor of its own. Its end cancels what still runs or
 /// waits.

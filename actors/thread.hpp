@@ -50,6 +50,7 @@ struct answer_review {
   review_decision decision = review_decision::denied;
   std::string reason;                            ///< for the model; may be empty
   std::function<void(const result<void>&)> done; ///< may be unset
+  bool denies_host = false; ///< network_policy_amendment: the rule to add denies the host
   /// To a question of request_permissions: less than was asked, or for longer (§16a).
   std::optional<given_permissions> permissions{};
 };

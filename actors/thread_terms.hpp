@@ -39,6 +39,10 @@ struct thread_terms {
   /// on a worker, one at a time. Unset: rules are not kept.
   std::function<rules_result(const approved_rule&)> keep_rule;
 
+  /// Keeps a decision about a host for good (§113). Blocks: it is called on a worker. Unset: it is
+  /// not kept.
+  std::function<void(const host_key&, bool allow)> keep_host;
+
   std::size_t retained_bytes = 1024 * 1024; ///< of events, for clients that come back
 };
 

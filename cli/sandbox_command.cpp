@@ -97,12 +97,12 @@ int explain_landlock(std::string out, const sandbox::mount_plan& view) {
 }
 
 int explain(const permission_profile& profile, const policy::access_context& context,
-            sandbox_backend backend) {
+            sandbox_backend backend, bool managed_network) {
   std::string out = "profile: " + encode_profile(profile) + "\n";
-  out += "network: " + std::string{to_string(sandbox::choose_network(profile, false))} + "\n";
+  const auto network = sandbox::choose_network(profile, managed_network);
+  out += "network: " + std::string{to_string(network)} + "\n";
   if (profile.kind != profile_kind::managed)
     return print(out + "boundary: none of ours\n") ? exit_ok : exit_failed;
-  const auto network = sandbox::choose_network(profile, false);
   const auto usable = sandbox::choose_backend(backend, sandbox::look_at_platform(),
                                               sandbox::needs_of(profile, context, network));
   if (!usable) {
@@ -165,7 +165,11 @@ int sandbox_command(arguments given) {
     complain(backend.error());
     return exit_wrong_usage;
   }
-  if (read->has("--explain")) return explain(*profile, context, *backend);
+  const bool managed_network = chosen->network && profile->network == network_policy::enabled;
+  if (read->has("--explain")) return explain(*profile, context, *backend, managed_network);
+  if (managed_network)
+    warn({"the profile's network is managed, and no proxy runs here: nothing can be reached; use "
+          "gatehouse run"});
   if (profile->kind == profile_kind::disabled)
     warn({"full access: no boundary of ours is around this command; only for disposable machines"});
 
@@ -178,6 +182,7 @@ int sandbox_command(arguments given) {
     outer.protected_names.push_back(name.value);
   outer.protected_paths = context.protected_paths;
   outer.legacy_landlock = *backend == sandbox_backend::landlock;
+  outer.proxy_network = managed_network;
   outer.command = read->rest();
   std::vector<std::string> kept;
   for (const auto& name : start->loaded.settings.kept_variables)

@@ -12,6 +12,7 @@ result<actors::session_terms> session_terms_of(const start_point& start, std::st
   terms.cwd = start.cwd;
   terms.approval = settings.approval.value;
   terms.profile = std::move(chosen->profile);
+  terms.network = std::move(chosen->network);
   terms.context =
       access_context_of(settings, start.where, start.cwd, std::move(chosen->project_roots));
   const auto backend = chosen_backend(settings);

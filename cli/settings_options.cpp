@@ -79,12 +79,13 @@ result<chosen_profile> choose_profile(const start_point& start) {
   if (start.given_profile) {
     auto profile = config::constrain_profile(settings, *start.given_profile);
     if (!profile) return profile.error();
-    return chosen_profile{std::move(*profile), {start.cwd}};
+    return chosen_profile{std::move(*profile), {}, {start.cwd}};
   }
   auto resolved = config::resolve_profile(settings, settings.default_permissions.value, {start.cwd},
                                           start.where.user_home);
   if (!resolved) return resolved.error();
-  return chosen_profile{std::move(resolved->profile), std::move(resolved->project_roots)};
+  return chosen_profile{std::move(resolved->profile), std::move(resolved->network),
+                        std::move(resolved->project_roots)};
 }
 
 result<sandbox_backend> chosen_backend(const config::effective_settings& settings) {

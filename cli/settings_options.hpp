@@ -38,7 +38,8 @@ result<start_point> load_for(const options& given);
 /// A profile as one command runs under it, requirements applied.
 struct chosen_profile {
   permission_profile profile;
-  std::vector<std::string> project_roots; ///< `cwd`, then the profile's own roots
+  std::optional<policy::domain_policy> network; ///< see config::resolved_profile
+  std::vector<std::string> project_roots;       ///< `cwd`, then the profile's own roots
 };
 /// The default profile, or the one that `--profile` gave.
 result<chosen_profile> choose_profile(const start_point& start);

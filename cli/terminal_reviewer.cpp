@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -70,6 +72,14 @@ std::optional<review_decision> decision_of(const review_request& question, std::
   return std::nullopt;
 }
 
+/// A decision about a host that holds from now on.
+std::optional<review_answer> host_rule_of(const review_request& question, std::string_view key) {
+  if (!question.network || (key != "r" && key != "d")) return std::nullopt;
+  auto answer = answer_of(question, review_decision::network_policy_amendment, "");
+  answer.denies_host = key == "d";
+  return answer;
+}
+
 review_answer ask_at(int terminal, const review_request& question,
                      const std::atomic<bool>& withdrawn) {
   // What was typed before the question stood is no answer to it.
@@ -83,6 +93,7 @@ review_answer ask_at(int terminal, const review_request& question,
     write_all(terminal, "> ");
     const auto line = read_line(terminal, withdrawn);
     if (!line) return answer_of(question, review_decision::denied, "no answer: end of input");
+    if (auto answer = host_rule_of(question, *line)) return *answer;
     if (const auto decision = decision_of(question, *line))
       return answer_of(question, *decision, "");
     write_all(terminal, "  please type one of the letters in brackets, then Enter\n");
@@ -104,7 +115,7 @@ std::string question_text(const review_request& question) {
   if (!question.what.justification.empty() && question.what.justification != question.reason)
     line("it says: ", question.what.justification);
   line("allows:  ", question.will_be_allowed);
-  text += "  [y] yes, once\n";
+  text += question.network ? "  [y] yes, while this command runs\n" : "  [y] yes, once\n";
   if (question.session_offered) text += "  [s] yes, for this session\n";
   if (!question.proposed_amendment.empty())
     line(question.without_sandbox
@@ -113,6 +124,10 @@ std::string question_text(const review_request& question) {
              : "[r] yes, and from now on, without a question but inside the sandbox, all that "
                "begins with: ",
          shell_join(question.proposed_amendment));
+  if (question.network) {
+    line("[r] yes, and from now on, without a question: ", to_string(*question.network));
+    line("[d] no, and never again without a question: ", to_string(*question.network));
+  }
   text += "  [n] no\n  [q] no, and stop here\n";
   return text;
 }
@@ -121,7 +136,12 @@ actors::question_asker terminal_asker() {
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return {};
   const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0) return {};
-  return [terminal](const review_request& question, const std::atomic<bool>& withdrawn) {
+  // Hosts may be asked about at the same time: one question at a time stands there.
+  const auto one_at_a_time = std::make_shared<std::mutex>();
+  return [terminal, one_at_a_time](const review_request& question,
+                                   const std::atomic<bool>& withdrawn) {
+    const std::lock_guard turn{*one_at_a_time};
+    if (withdrawn) return answer_of(question, review_decision::denied, "the question is moot");
     return ask_at(terminal, question, withdrawn);
   };
 }

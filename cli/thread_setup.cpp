@@ -2,6 +2,7 @@
 
 #include "actors/random_id.hpp"
 #include "cli/guardian_start.hpp"
+#include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
 #include "config/amendment.hpp"
@@ -79,6 +80,15 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
                         "approval policy";
   terms.keep_rule = [start, rule_options](const actors::approved_rule& rule) {
     return keep_rule(start, rule_options, rule);
+  };
+  if (session.network)
+    for (auto& rule : policy::domain_rules_of(rules.rules->network_rules()))
+      session.network->rules.push_back(std::move(rule));
+  terms.keep_host = [home = start.where.gatehouse_home](const host_key& key, bool allow) {
+    const auto line = config::network_rule_line(key, allow);
+    const auto saved =
+        line ? config::append_rule(home, *line) : result<config::amendment_outcome>{line.error()};
+    if (!saved) complain(saved.error());
   };
   terms.session = std::move(session);
   return terms;

@@ -112,6 +112,17 @@ result<std::string> prefix_rule_line(const std::vector<std::string>& prefix, boo
   return "prefix_rule(pattern=[" + tokens + "], decision=\"allow\"" + exact + keep + ")";
 }
 
+result<std::string> network_rule_line(const host_key& key, bool allow) {
+  const bool v6 = key.host.find(':') != std::string::npos;
+  const std::string host = (v6 ? "[" + key.host + "]" : key.host) + ":" + std::to_string(key.port);
+  std::string line = "network_rule(host=" + json_quote(host) +
+                     ", protocol=" + json_quote(to_string(key.protocol)) +
+                     ", decision=" + (allow ? "\"allow\"" : "\"deny\"") + ")";
+  const auto read = policy::read_rule_file(line, "amendment", {});
+  if (read.problems.empty() && read.network.size() == 1) return line;
+  return error{errc::invalid_request, "the host `" + key.host + "` cannot stand in a rule", {}};
+}
+
 result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::string_view line) {
   const auto folder = gatehouse_home + "/rules";
   for (const auto& needed : {gatehouse_home, folder})

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/network.hpp"
 #include "protocol/result.hpp"
 
 #include <cstdint>
@@ -17,6 +18,10 @@ enum class amendment_outcome : std::uint8_t { added, already_there };
 /// rule file (empty prefix, NUL, invalid UTF-8).
 result<std::string> prefix_rule_line(const std::vector<std::string>& prefix,
                                      bool keeps_sandbox = false);
+
+/// `network_rule(host="h:443", protocol="https", decision="allow")` (§113), or an error when the
+/// host cannot stand in a rule file.
+result<std::string> network_rule_line(const host_key& key, bool allow);
 
 /// Appends one line to `<gatehouse_home>/rules/default.rules` (§42). Processes that do this at the
 /// same time wait for each other (an exclusive lock on the rules folder) and lose nothing; a line

@@ -15,6 +15,7 @@ error profile_error(const origin& where, const std::string& what, std::string re
 /// What a chain of definitions adds up to.
 struct folded {
   permission_profile profile;
+  std::optional<policy::domain_policy> network;
   std::vector<std::pair<std::string, bool>> workspace_roots;
   origin from;
   layer highest = layer::built_in; ///< of all definitions in the chain
@@ -31,9 +32,25 @@ void put(std::vector<profile_entry>& entries, const profile_entry& entry, std::s
     entries.push_back(entry);
 }
 
+/// A child's rule replaces the parent's for the same pattern.
+void put(std::optional<policy::domain_policy>& into, const network_definition& network) {
+  if (!into) into.emplace();
+  if (network.limited) into->limited = *network.limited;
+  if (network.local_binding) into->local_binding = *network.local_binding;
+  for (const auto& rule : network.domains) {
+    std::erase_if(into->rules, [&](const auto& r) { return r.pattern == rule.pattern; });
+    into->rules.push_back(rule);
+  }
+}
+
+/// Grants nothing that `b` does not, on disk and on the network.
+bool stays_within(const folded& a, const folded& b) {
+  return policy::is_no_wider(a.profile, b.profile) && policy::is_no_wider(a.network, b.network);
+}
+
 result<folded> fold(const effective_settings& settings, std::string_view name,
                     std::vector<std::string>& chain) {
-  if (auto built_in = built_in_profile(name)) return folded{std::move(*built_in), {}, {}};
+  if (auto built_in = built_in_profile(name)) return folded{std::move(*built_in), {}, {}, {}};
   const auto at = settings.profiles.find(name);
   if (at == settings.profiles.end())
     return error{errc::invalid_profile,
@@ -73,6 +90,7 @@ result<folded> fold(const effective_settings& settings, std::string_view name,
   if (definition.network_enabled)
     base.profile.network =
         *definition.network_enabled ? network_policy::enabled : network_policy::restricted;
+  if (definition.network) put(base.network, *definition.network);
   for (const auto& [path, on] : definition.workspace_roots) {
     std::erase_if(base.workspace_roots, [&](const auto& root) { return root.first == path; });
     base.workspace_roots.emplace_back(path, on);
@@ -101,7 +119,7 @@ result<std::string> root_path(const std::string& path, const std::string& base,
   return clean.empty() ? std::string{"/"} : clean;
 }
 
-result<void> check_allowed(const effective_settings& settings, const permission_profile& profile,
+result<void> check_allowed(const effective_settings& settings, const folded& whole,
                            std::string_view name) {
   const auto& allowed = settings.required.allowed_profiles;
   if (allowed.empty()) return {};
@@ -111,7 +129,7 @@ result<void> check_allowed(const effective_settings& settings, const permission_
     // A name whose meaning a user or project can change limits nothing.
     if (!ceiling || ceiling->highest > layer::system) continue;
     if (canonical_profile_name(candidate.value) == name) return {};
-    if (policy::is_no_wider(profile, ceiling->profile)) return {};
+    if (stays_within(whole, *ceiling)) return {};
   }
   std::string names;
   for (const auto& candidate : allowed)
@@ -174,13 +192,13 @@ result<resolved_profile> resolve_profile(const effective_settings& settings, std
     chain.clear();
     const auto ceiling = fold(settings, settings.project_ceiling, chain);
     if (!ceiling) return ceiling.error();
-    if (!whole->workspace_roots.empty() || !policy::is_no_wider(whole->profile, ceiling->profile))
+    if (!whole->workspace_roots.empty() || !stays_within(*whole, *ceiling))
       return profile_error(whole->from,
                            "the project's profile `" + canonical + "` is not surely within `" +
                                settings.project_ceiling + "`, and a project may only tighten",
                            "Define the profile in your own config.toml.");
   }
-  if (const auto allowed = check_allowed(settings, whole->profile, canonical); !allowed)
+  if (const auto allowed = check_allowed(settings, *whole, canonical); !allowed)
     return allowed.error();
   resolved_profile resolved;
   resolved.name = canonical;
@@ -197,12 +215,14 @@ result<resolved_profile> resolve_profile(const effective_settings& settings, std
   auto profile = deny_reads(std::move(whole->profile), settings.required.denied_reads);
   if (!profile) return profile.error();
   resolved.profile = std::move(*profile);
+  resolved.network = std::move(whole->network);
   return resolved;
 }
 
 result<permission_profile> constrain_profile(const effective_settings& settings,
                                              permission_profile profile) {
-  if (const auto allowed = check_allowed(settings, profile, {}); !allowed) return allowed.error();
+  if (const auto allowed = check_allowed(settings, {profile, {}, {}, {}}, {}); !allowed)
+    return allowed.error();
   return deny_reads(std::move(profile), settings.required.denied_reads);
 }
 

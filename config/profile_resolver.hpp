@@ -3,6 +3,7 @@
 #include "config/settings.hpp"
 #include "protocol/result.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@ namespace gatehouse::config {
 struct resolved_profile {
   std::string name;           ///< built-in profiles by their first spelling ("read-only")
   permission_profile profile; ///< requirements are applied
+  /// Set: whenever this profile's network is on, it is the managed one with this policy (§66).
+  std::optional<policy::domain_policy> network;
   /// The roots given, then the profile's own `workspace_roots`; absolute.
   std::vector<std::string> project_roots;
   origin from;

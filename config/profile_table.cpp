@@ -1,5 +1,7 @@
 #include "config/profile_table.hpp"
 
+#include "config/network_table.hpp"
+
 #include <limits>
 
 namespace gatehouse::config {
@@ -160,20 +162,6 @@ void read_file_system(toml_reader& reader, const toml_table& table, profile_defi
   }
 }
 
-void read_network(toml_reader& reader, const toml_table& table, profile_definition& profile) {
-  if (const auto enabled = reader.boolean(table, "enabled"))
-    profile.network_enabled = enabled->value;
-  for (const auto& [key, value] : table) {
-    if (key == "enabled") continue;
-    // A limit that is not understood must not leave the network wider than it was meant.
-    if (profile.network_enabled.value_or(false))
-      reader.fail(value, "`network." + key + "` is not understood and may be meant as a limit",
-                  "Remove it, or set network.enabled = false.");
-    else
-      reader.warn(value, "unknown key `network." + key + "` is ignored");
-  }
-}
-
 void read_profile(toml_reader& reader, const std::string& name, const toml_value& value,
                   std::vector<profile_definition>& profiles) {
   if (name.empty() || name.starts_with(':') || built_in_profile(name)) {
@@ -202,7 +190,8 @@ void read_profile(toml_reader& reader, const std::string& name, const toml_value
   }
   if (const auto* files = reader.table(table, "filesystem"))
     read_file_system(reader, *files, profile);
-  if (const auto* network = reader.table(table, "network")) read_network(reader, *network, profile);
+  if (const auto* network = reader.table(table, "network"))
+    read_network_table(reader, *network, profile);
   reader.warn_unknown(table, "permissions." + name + ".",
                       {"description", "extends", "workspace_roots", "filesystem", "network"});
   if (profile.entries.empty() && profile.extends.empty())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "policy/domain_policy.hpp"
 #include "policy/rules/rule.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/permission_profile.hpp"
@@ -55,6 +56,13 @@ struct review_endpoint {
   bool operator==(const review_endpoint&) const = default;
 };
 
+/// What `[permissions.<name>.network]` says beside `enabled`: the network is managed (§66).
+struct network_definition {
+  std::optional<bool> limited;       ///< `mode`
+  std::optional<bool> local_binding; ///< `allow_local_binding`
+  std::vector<policy::domain_rule> domains;
+};
+
 /// One `[permissions.<name>]` table as it is written; see resolve_profile().
 struct profile_definition {
   std::string name;
@@ -65,6 +73,7 @@ struct profile_definition {
   std::vector<profile_entry> entries;
   std::optional<std::uint32_t> glob_scan_max_depth;
   std::optional<bool> network_enabled;
+  std::optional<network_definition> network;
   origin from;
 };
 

@@ -2,6 +2,7 @@
 
 #include "policy/file_danger.hpp"
 #include "policy/git_commands.hpp"
+#include "policy/service_danger.hpp"
 #include "policy/windows_commands.hpp"
 
 #include <algorithm>
@@ -34,31 +35,21 @@ reason find_system_danger(words argv) {
                           "rescue", "suspend", "hibernate"}))
         return stops;
   if (name == "kill") return find_kill_danger(args);
+  if (is_one_of(name, {"pkill", "killall"})) {
+    // Of a user and of nothing else.
+    const bool by_user = any_has_short(args, 'u') || any_has_short(args, 'U') ||
+                         any_abbreviates(args, "euid") || any_abbreviates(args, "uid") ||
+                         any_abbreviates(args, "user");
+    if (by_user && operands(args).size() <= 1) return "it signals every process of a user";
+  }
+  if (is_one_of(name, {"userdel", "deluser"})) return "it deletes an account";
+  if (name == "ufw" && !args.empty() && args[0] == "disable") return "it switches the firewall off";
+  if (is_one_of(name, {"iptables", "ip6tables"}) &&
+      (any_has_short(args, 'F') || any_abbreviates(args, "flush")))
+    return "it switches the firewall off";
   if (name == "killall5") return "it signals every process of this machine";
   if (name == "crontab" && (any_has_short(args, 'r') || any_abbreviates(args, "remove")))
     return "crontab -r deletes every job of this user";
-  return std::nullopt;
-}
-
-/// Services elsewhere, which no sandbox of this host can protect.
-reason find_remote_danger(words argv) {
-  struct destroying {
-    std::string_view program, first, second; ///< subcommand words; an empty one fits any
-  };
-  static constexpr destroying list[] = {
-      {"terraform", "destroy", {}},  {"tofu", "destroy", {}},    {"kubectl", "delete", {}},
-      {"docker", "system", "prune"}, {"docker", "volume", "rm"}, {"docker", "volume", "prune"},
-      {"podman", "system", "prune"}, {"podman", "volume", "rm"}, {"podman", "volume", "prune"},
-      {"gh", "repo", "delete"},      {"npm", "unpublish", {}},   {"aws", "s3", "rb"},
-  };
-  const auto name = program_name(argv[0]);
-  if (std::ranges::find(list, name, &destroying::program) == std::end(list)) return std::nullopt;
-  auto spoken = operands(argv.subspan(1));
-  spoken.resize(2);
-  for (const auto& entry : list)
-    if (name == entry.program && spoken[0] == entry.first &&
-        (entry.second.empty() || spoken[1] == entry.second))
-      return "it deletes things that other machines hold";
   return std::nullopt;
 }
 
@@ -91,11 +82,9 @@ reason find_loader_danger(const command_segment& segment) {
   return std::nullopt;
 }
 
-reason find_target_danger(const command_segment& segment) {
-  for (std::string_view target : segment.write_targets) {
-    if (is_raw_device(target)) return "it writes to a raw device";
-    if (target == "/proc/sysrq-trigger") return "it gives orders to the kernel";
-  }
+reason find_target_danger(std::string_view target) {
+  if (is_raw_device(target)) return "it writes to a raw device";
+  if (target == "/proc/sysrq-trigger") return "it gives orders to the kernel";
   return std::nullopt;
 }
 
@@ -203,7 +192,7 @@ danger other(std::string why) {
 std::optional<danger> find_danger(const command_segment& segment) {
   const words argv = segment.argv;
   if (argv.empty()) return std::nullopt;
-  if (segment.origin == segment_origin::powershell) {
+  if (segment.origin == segment_origin::powershell && !is_forced_rm(argv)) {
     if (auto why = find_powershell_danger(argv)) return other(*std::move(why));
     return std::nullopt;
   }
@@ -211,16 +200,19 @@ std::optional<danger> find_danger(const command_segment& segment) {
   if (auto why = find_file_danger(argv, hidden_words(segment))) return other(*std::move(why));
   if (program_name(argv[0]) == "git")
     if (auto why = find_git_danger(argv)) return other(*std::move(why));
-  for (auto find : {find_system_danger, find_remote_danger, find_windows_danger})
+  for (auto find : {find_system_danger, find_service_danger, find_windows_danger})
     if (auto why = find(argv)) return other(*std::move(why));
   if (auto why = find_loader_danger(segment)) return other(*std::move(why));
-  if (auto why = find_target_danger(segment)) return other(*std::move(why));
+  for (std::string_view target : segment.write_targets)
+    if (auto why = find_target_danger(target)) return other(*std::move(why));
   return std::nullopt;
 }
 
 std::optional<danger> find_combined_danger(const command_analysis& analysis) {
   if (analysis.too_deep) return other("too deeply nested");
   if (auto why = find_hidden_program(analysis)) return other(*std::move(why));
+  for (std::string_view target : analysis.loose_write_targets)
+    if (auto why = find_target_danger(target)) return other(*std::move(why));
   for (const auto& assignment : analysis.loose_assignments)
     if (assignment.starts_with("LD_") || assignment.starts_with("BASH_ENV="))
       if (auto why = find_loader_danger(assignment)) return other(*std::move(why));

@@ -93,6 +93,10 @@ bool formats_or_repartitions(words argv) {
     return std::ranges::any_of(args, [](std::string_view arg) {
       return is_one_of(arg, {"luksFormat", "erase", "luksErase", "luksRemoveKey"});
     });
+  if (name == "nvme") return !args.empty() && is_one_of(args[0], {"format", "sanitize"});
+  if (name == "hdparm")
+    return std::ranges::any_of(args,
+                               [](std::string_view a) { return a.starts_with("--security-"); });
   return is_one_of(name, {"zpool", "zfs"}) && !args.empty() && args[0] == "destroy";
 }
 
@@ -115,6 +119,9 @@ std::optional<std::string> find_file_danger(words argv, int hidden_words) {
   if (name == "dd") return find_dd_danger(args);
   if (is_one_of(name, {"chmod", "chown", "chgrp"})) return find_mode_danger(argv);
   if (formats_or_repartitions(argv)) return "it erases or repartitions a disk";
+  if (name == "rsync" && !operands(args).empty() && is_broad_path(operands(args).back()) &&
+      std::ranges::any_of(args, [](std::string_view a) { return a.starts_with("--del"); }))
+    return "it deletes below a broad folder what its source does not hold";
   if (is_one_of(name, {"tee", "cp", "mv", "truncate", "install"})) {
     const auto paths = operands(args);
     if (std::ranges::any_of(paths, is_raw_device)) return "it writes to a raw device";

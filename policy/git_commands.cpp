@@ -123,6 +123,11 @@ std::optional<std::string> find_git_danger(words argv) {
   if (name == "restore" && !index_only && discards_everything(command->args))
     return "this restore throws uncommitted changes away";
   if (name == "rm" && forced && !dry_run) return "git rm -f deletes files with uncommitted changes";
+  if (name == "worktree" && forced && !command->args.empty() && command->args[0] == "remove")
+    return "this deletes a working tree with its changes";
+  if (name == "gc" && any_abbreviates(options, "prune") &&
+      std::ranges::find(options, "--prune=now") != options.end())
+    return "this deletes lost commits for good";
   if (name == "stash" && !command->args.empty() && is_one_of(command->args[0], {"clear", "drop"}))
     return "this deletes stashed work";
   if (name == "reflog" && !command->args.empty() &&

@@ -76,4 +76,22 @@ bool is_no_wider(const permission_profile& a, const permission_profile& b) {
   return a.network <= b.network && files_no_wider(a.file_system, b.file_system);
 }
 
+bool is_no_wider(const std::optional<domain_policy>& a, const std::optional<domain_policy>& b) {
+  if (!b) return true;
+  if (!a || (b->limited && !a->limited) || (a->local_binding && !b->local_binding)) return false;
+  const auto holds = [](const domain_policy& in, const domain_rule& wanted) {
+    return std::any_of(in.rules.begin(), in.rules.end(), [&](const domain_rule& rule) {
+      return rule.pattern == wanted.pattern && rule.verdict == wanted.verdict &&
+             rule.protocol == wanted.protocol;
+    });
+  };
+  return std::all_of(a->rules.begin(), a->rules.end(),
+                     [&](const domain_rule& rule) {
+                       return rule.verdict != decision::allow || holds(*b, rule);
+                     }) &&
+         std::all_of(b->rules.begin(), b->rules.end(), [&](const domain_rule& rule) {
+           return rule.verdict == decision::allow || holds(*a, rule);
+         });
+}
+
 } // namespace gatehouse::policy

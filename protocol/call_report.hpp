@@ -3,6 +3,7 @@
 #include "protocol/denial.hpp"
 #include "protocol/error.hpp"
 #include "protocol/exec_policy.hpp"
+#include "protocol/network.hpp"
 #include "protocol/review.hpp"
 #include "protocol/sandbox_choice.hpp"
 
@@ -43,6 +44,7 @@ struct attempt_record {
   std::optional<int> exit_code;
   std::optional<int> signal;
   std::optional<denial> denied;
+  std::vector<blocked_connection> blocked; ///< by the managed network, in order; at most 200
   std::optional<error> failure;
   std::chrono::milliseconds duration{0};
 };

@@ -29,6 +29,18 @@ json::object error_json(const error& what) {
   return out;
 }
 
+json::object blocked_json(const blocked_connection& what) {
+  json::object out{{"call_id", text(what.call_id)},
+                   {"protocol", to_string(what.target.protocol)},
+                   {"host", text(what.target.host)},
+                   {"port", what.target.port},
+                   {"reason", to_string(what.reason)}};
+  if (!what.method.empty()) out["method"] = text(what.method);
+  if (!what.rule.empty()) out["rule"] = text(what.rule);
+  if (!what.detail.empty()) out["detail"] = text(what.detail);
+  return out;
+}
+
 json::object attempt_json(const attempt_record& attempt) {
   json::object out{{"sandbox", to_string(attempt.sandbox)},
                    {"network", to_string(attempt.network)}};
@@ -41,6 +53,12 @@ json::object attempt_json(const attempt_record& attempt) {
   else if (attempt.exit_code)
     out["exit_code"] = *attempt.exit_code;
   if (attempt.denied) out["denied"] = denial_json(*attempt.denied);
+  if (!attempt.blocked.empty()) {
+    json::array blocked;
+    for (const auto& one : attempt.blocked)
+      blocked.push_back(blocked_json(one));
+    out["blocked_connections"] = std::move(blocked);
+  }
   if (attempt.failure) out["failure"] = error_json(*attempt.failure);
   out["duration_ms"] = attempt.duration.count();
   return out;

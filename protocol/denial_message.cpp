@@ -111,6 +111,66 @@ std::string denial_message(const denial& what) {
   });
 }
 
+namespace {
+
+std::string_view refusal_text(network_refusal reason) {
+  switch (reason) {
+  case network_refusal::not_listed: return "no rule allows this host";
+  case network_refusal::denied_by_rule: return "a rule denies this host";
+  case network_refusal::denied_by_user: return "a reviewer refused this host";
+  case network_refusal::local_address: return "it is not a public address";
+  case network_refusal::malformed_host: return "the host is not understood";
+  case network_refusal::names_disagree: return "the request names two different servers";
+  case network_refusal::method: return "the network is read-only: the method may change something";
+  case network_refusal::tunnel: return "this kind of connection is not carried";
+  case network_refusal::unattributed: return "the command it belongs to has ended";
+  case network_refusal::question_closed: return "the question about this host was not answered";
+  }
+  return "no rule allows this host";
+}
+
+std::string way_to(const blocked_connection& what) {
+  const auto name = what.target.host.find(':') == std::string::npos ? what.target.host
+                                                                    : "[" + what.target.host + "]";
+  switch (what.reason) {
+  case network_refusal::not_listed:
+    return "To reach it, ask the user to allow `" + name + ":" + std::to_string(what.target.port) +
+           "` in the profile's network.domains, and say why it is needed.";
+  case network_refusal::question_closed:
+    return "Run the command again and leave it time until the user has answered.";
+  case network_refusal::malformed_host:
+  case network_refusal::names_disagree:
+    return "Correct the request; spelling a host in another way reaches nothing more.";
+  case network_refusal::method:
+  case network_refusal::tunnel:
+    return "Reach the goal with plain HTTP GET requests, or tell the user what is needed and why.";
+  default: return "Reach the goal without this host, or tell the user what is needed and why.";
+  }
+}
+
+} // namespace
+
+denial denial_of(const blocked_connection& what) {
+  denial out;
+  out.kind = denial_kind::network;
+  out.host = to_string(what.target);
+  out.entry = what.rule.empty() ? std::string{refusal_text(what.reason)} : what.rule;
+  out.remedy = (what.detail.empty() ? std::string{} : sentence(what.detail) + " ") + way_to(what);
+  return out;
+}
+
+std::string blocked_connection_message(const blocked_connection& what) {
+  return lines({
+      "Gatehouse blocked the connection to " + to_string(what.target) + ": " +
+          std::string{refusal_text(what.reason)} +
+          (what.rule.empty() ? "." : " (" + what.rule + ")."),
+      what.detail.empty() ? std::string{} : sentence(what.detail),
+      "This is a decision of the session's network policy, not a fault of the network: another "
+      "client, another address or a way around the proxy is refused as well.",
+      way_to(what),
+  });
+}
+
 std::string retry_refusal_message(const denial& what, const review_request& question,
                                   const review_answer& answer) {
   return lines({

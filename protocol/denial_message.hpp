@@ -3,6 +3,7 @@
 #include "protocol/denial.hpp"
 #include "protocol/error.hpp"
 #include "protocol/exec_policy.hpp"
+#include "protocol/network.hpp"
 #include "protocol/review.hpp"
 
 #include <string>
@@ -37,6 +38,12 @@ std::string cancelled_message();
 
 /// The boundary or the program could not be started.
 std::string failure_message(const error& failure);
+
+/// A refused connection as a denial of the boundary: what decided, and what would allow it.
+denial denial_of(const blocked_connection& what);
+
+/// What the program that wanted the connection gets to read (BR-089).
+std::string blocked_connection_message(const blocked_connection& what);
 
 /// "writing /etc/passwd", "connecting to example.org": what was refused, without a full stop.
 std::string describe(const denial& what);

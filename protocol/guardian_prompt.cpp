@@ -158,8 +158,9 @@ result<std::string> planned_action(const review_request& question) {
   json.field("cwd", what.cwd);
   json.field("environment_id", what.environment_id);
   if (!what.justification.empty()) json.field("justification", what.justification);
+  if (question.network) json.field("network_access", to_string(*question.network));
   json.field("sandbox_permissions", to_string(what.sandbox_permissions));
-  json.field("tool", question.tool);
+  json.field("tool", question.network ? "network_access" : question.tool);
   json.key("tty");
   json.boolean(what.tty);
   json.field("will_be_allowed", question.will_be_allowed);

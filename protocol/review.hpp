@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/network.hpp"
 #include "protocol/tool_call.hpp"
 
 #include <cstdint>
@@ -62,7 +63,8 @@ struct review_request {
   bool session_offered = false;                ///< is "for the session" on offer?
   bool without_sandbox = false; ///< does an approval cover leaving the sandbox (§D5)?
   bool strict = false; ///< strict review: only the automatic reviewer may say yes unasked (§49)
-  bool user_may_be_asked = true; ///< false: the approval policy lets no person be asked (§33)
+  std::optional<host_key> network; ///< set: it asks for this host only, while the command runs
+  bool user_may_be_asked = true;   ///< false: the approval policy lets no person be asked (§33)
 };
 
 struct review_answer {
@@ -70,7 +72,8 @@ struct review_answer {
   std::string digest;    ///< of what the reviewer was shown; another one than asked is a refusal
   review_decision decision = review_decision::denied;
   reviewer_kind reviewer = reviewer_kind::none;
-  std::string reason; ///< the reviewer's words, or why no reviewer could be asked
+  std::string reason;       ///< the reviewer's words, or why no reviewer could be asked
+  bool denies_host = false; ///< network_policy_amendment: the rule to add denies the host
   /// request_permissions only: a yes to this much, for this long. Unset: to what was asked, for the
   /// turn, or for the session when the decision says so.
   std::optional<given_permissions> permissions{};

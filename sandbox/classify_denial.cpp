@@ -16,6 +16,9 @@ namespace {
 constexpr std::array<std::string_view, 5> asked_in_passing{
     "/var/run/nscd", "/run/nscd", "/run/systemd/userdb", "/dev/log", "/run/systemd/journal"};
 
+/// What local_sockets says of a datagram socket behind the proxy.
+constexpr std::string_view only_tcp = "TCP only, through the proxy; no UDP, no DNS";
+
 class classifier {
 public:
   classifier(const permission_profile& profile, const policy::access_context& context,
@@ -43,6 +46,9 @@ private:
       if (std::any_of(asked_in_passing.begin(), asked_in_passing.end(),
                       [&](std::string_view p) { return policy::is_at_or_below(seen.path, p); }))
         continue;
+      // Looking for a name in passing fails nothing either, unless the command says so.
+      if (seen.kind == denial_kind::network && seen.entry == only_tcp && !complains_of_network())
+        continue;
       // The last refusal is likeliest to have ended the command, unless its words name another.
       if (!chosen || !is_named(*chosen) || is_named(seen)) chosen = seen;
     }
@@ -54,6 +60,11 @@ private:
       chosen->entry = policy::evaluate_access(profile_, context_, chosen->path).decided_by;
     }
     return chosen;
+  }
+
+  [[nodiscard]] bool complains_of_network() const {
+    return !find_network_failures(evidence_.stderr_tail, evidence_.argv).empty() ||
+           !find_network_failures(evidence_.stdout_tail, evidence_.argv).empty();
   }
 
   [[nodiscard]] bool is_named(const denial& seen) const {
@@ -138,7 +149,11 @@ private:
       if (!what.path.empty())
         return request({{}, {{literal_path{what.path}, access::write, {}}}, {}});
       if (evidence_.network == network_mode::proxy_only)
-        return "The domain policy decides about this host: ask the user to allow it.";
+        return "The program went past the proxy. Only TCP through http://127.0.0.1:3128 (HTTP, "
+               "CONNECT, SOCKS5) leaves this sandbox, and names are resolved there. Use a client "
+               "that reads HTTPS_PROXY (curl, wget, git, pip, npm, cargo), or give it the proxy by "
+               "its own option; Node reads it from version 24 on (NODE_USE_ENV_PROXY is set). "
+               "Listening needs network.allow_local_binding in the profile.";
       return request({true, {}, {}});
     case denial_kind::system_call:
       return has_denied_reads(profile_)

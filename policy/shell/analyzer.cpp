@@ -324,6 +324,8 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
     return joined_script(inner.subspan(inner.front().text == "-c" && inner.size() > 1 ? 1 : 0),
                          name, other);
   if (name == "xargs" && !inner.empty()) {
+    if (const auto input = input_text(at); input && input->known)
+      given_words(inner, replaced, input->text, next);
     rebuilt.assign(inner.begin(), inner.end());
     for (auto& w : rebuilt)
       if (!replaced.empty() && w.text.find(replaced) != std::string::npos) put_unknown(w, replaced);

@@ -122,8 +122,9 @@ void analyzer::assigned_scripts(std::span<const std::string> assignments, const 
       continue;
     context other = at;
     other.any_shell = true;
-    script_word(word{.text = assignment.substr(assignment.find('=') + 1)},
-                assigned_name(assignment), other);
+    auto command = assignment.substr(assignment.find('=') + 1);
+    if (assignment.starts_with("LESS")) command.erase(0, command.find_first_not_of("|-"));
+    script_word(word{.text = std::move(command)}, assigned_name(assignment), other);
   }
 }
 

@@ -233,9 +233,9 @@ void analyzer::embedded_commands(words all, const context& caller) {
     // Any operand of `new`, `split-window`, `send-keys`, `-X stuff`, … may be a shell command.
     for (const auto& w : all.subspan(1))
       if (!w.text.starts_with('-') && !w.may_vanish) script_word(w, name, at);
-    if (name == "screen")
-      for (std::size_t i = 1; i + 1 < all.size(); ++i)
-        if (!all[i].text.starts_with('-')) inner_command(all.subspan(i), true, name, at);
+    constexpr std::size_t most_starts = 8;
+    for (std::size_t i = 1; i + 1 < std::min(all.size(), most_starts); ++i)
+      if (!all[i].text.starts_with('-')) inner_command(all.subspan(i), true, name, at);
     return;
   }
   if (name == "socat")
@@ -259,6 +259,31 @@ void analyzer::embedded_commands(words all, const context& caller) {
     }
   }
   embedded_code(all, at);
+}
+
+/// The commands that xargs makes of an input that is known.
+void analyzer::given_words(words inner, std::string_view replaced, std::string_view input,
+                           const context& at) {
+  constexpr std::size_t most = 16;
+  std::vector<word> made(inner.begin(), inner.end());
+  std::size_t count = 0;
+  const std::string_view ends = replaced.empty() ? " \t\n" : "\n";
+  for (std::size_t from = 0; from < input.size() && count < most; ++count) {
+    const auto end = std::min(input.find_first_of(ends, from), input.size());
+    const auto piece = input.substr(from, end - from);
+    from = end + 1;
+    if (replaced.empty()) {
+      if (!piece.empty()) made.push_back({.text = std::string(piece)});
+      continue;
+    }
+    made.assign(inner.begin(), inner.end());
+    for (auto& w : made)
+      for (auto found = w.text.find(replaced); found != std::string::npos;
+           found = w.text.find(replaced, found + piece.size()))
+        w.text.replace(found, replaced.size(), piece);
+    inner_command(made, true, "xargs", at);
+  }
+  if (replaced.empty()) inner_command(made, true, "xargs", at);
 }
 
 /// `crontab -`: five fields or `@word`, then a shell command.

@@ -165,17 +165,16 @@ void analyzer::shell(words all, const context& caller) {
   if (runs_string) {
     if (rest.empty()) return;
     variable_values inner = variables_;
+    std::string every; // operands that are unknown are missing in it
     constexpr std::size_t max_operands = 32;
     for (std::size_t k = 1; k < std::min(rest.size(), max_operands); ++k) {
       if (rest[k].text.find(unknown_part) != std::string::npos) continue;
       inner[std::to_string(k - 1)].push_back(rest[k].text);
-      if (k > 1) {
-        auto& every = inner["@"];
-        if (k == 2) every.emplace_back();
-        every.back() += (k == 2 ? "" : " ") + rest[k].text;
-        inner["*"] = every;
-      }
+      if (k > 1) every += (every.empty() ? "" : " ") + rest[k].text;
     }
+    if (!every.empty())
+      for (const auto* all_operands : {"@", "*"})
+        inner[all_operands].push_back(every);
     std::swap(inner, variables_);
     script_word(rest.front(), name, at);
     if (!rest.front().known && rest.front().may_vanish && rest.size() > 1)

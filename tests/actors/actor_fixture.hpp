@@ -97,16 +97,16 @@ public:
   scripted_network(caf::actor_config& config, stage* s)
       : actors::network_actor::base{config}, stage_{s} {}
   behavior_type make_behavior() override {
-    return {[this](actors::open_atom, const std::string& call,
-                   int attempt) -> caf::result<std::string> {
+    return {[this](actors::open_atom,
+                   const actors::network_open_ptr& open) -> caf::result<std::string> {
               if (stage_->network_fails) return caf::make_error(caf::sec::runtime_error);
-              stage_->registered.push_back(call + "/" + std::to_string(attempt));
+              stage_->registered.push_back(open->call_id + "/" + std::to_string(open->attempt));
               return stage_->registered.back();
             },
             [this](actors::close_atom, const std::string& registration) -> actors::network_end_ptr {
               stage_->closed.push_back(registration);
               return std::make_shared<const actors::network_end>(
-                  actors::network_end{stage_->network_sees});
+                  end_with(stage_->network_sees).seen);
             }};
   }
 

@@ -39,6 +39,7 @@ private:
     auto plan = plan_for(modes[below(4)], profile);
     plan.approval.granular.sandbox_approval = coin();
     plan.managed_network = coin() && profile.kind == profile_kind::managed;
+    if (plan.managed_network) plan.profile.network = profile.network = network_policy::enabled;
     plan.strict_review = below(5) == 0;
     plan.runtime.asks_after_denial_on_request = coin();
     static const sandbox::sandbox_preference wants[] = {sandbox::sandbox_preference::automatic,
@@ -92,7 +93,9 @@ private:
     case 4: {
       std::optional<network_context> context;
       if (coin()) context = network_context{"https://example.org:443", coin(), coin()};
-      return flow::network_finished{last_unregistered_, context};
+      auto end = end_with(context);
+      end.registration = last_unregistered_;
+      return end;
     }
     default:
       if (below(6) == 0) return flow::cancelled{};

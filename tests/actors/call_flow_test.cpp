@@ -305,6 +305,7 @@ TEST_SUITE("actors.call_flow") {
   TEST_CASE("§102 §105 a host question keeps the sandbox and opens only that host") {
     auto plan = plan_for(mode::on_request, with_denied_read(workspace_write_profile()));
     plan.managed_network = true;
+    plan.profile.network = network_policy::enabled;
     call_flow machine{std::move(plan)};
     auto effects = machine.step(requires_(kind::skip));
     REQUIRE(find<flow::register_network>(effects));
@@ -318,7 +319,7 @@ TEST_SUITE("actors.call_flow") {
 
     network_context seen{"https://example.org:443", true, true};
     SUBCASE("an open host is asked about") {
-      effects = machine.step(flow::network_finished{"reg-1", seen});
+      effects = machine.step(flow::network_finished{"reg-1", end_with(seen).seen});
       const auto* asked = find<flow::ask_review>(effects);
       REQUIRE(asked);
       CHECK_FALSE(asked->request.without_sandbox);
@@ -333,17 +334,18 @@ TEST_SUITE("actors.call_flow") {
     }
     SUBCASE("a host that the domain policy denies is not") {
       seen.may_ask = false;
-      CHECK(find<flow::finish>(machine.step(flow::network_finished{"reg-1", seen})));
+      CHECK(find<flow::finish>(machine.step(flow::network_finished{"reg-1", end_with(seen).seen})));
     }
     SUBCASE("a host that cannot be attributed is not") {
       seen.attributable = false;
-      CHECK(find<flow::finish>(machine.step(flow::network_finished{"reg-1", seen})));
+      CHECK(find<flow::finish>(machine.step(flow::network_finished{"reg-1", end_with(seen).seen})));
     }
   }
 
   TEST_CASE("§D10 a managed network that cannot be set up runs nothing") {
     auto plan = plan_for(mode::on_request, workspace_write_profile());
     plan.managed_network = true;
+    plan.profile.network = network_policy::enabled;
     call_flow machine{std::move(plan)};
     machine.step(requires_(kind::skip));
     const auto effects =
@@ -385,6 +387,7 @@ TEST_SUITE("actors.call_flow") {
     SUBCASE("while the network registers: the late registration is closed") {
       auto managed = plan;
       managed.managed_network = true;
+      managed.profile.network = network_policy::enabled;
       call_flow machine{managed};
       machine.step(requires_(kind::skip));
       CHECK(find<flow::finish>(machine.step(flow::cancelled{})));

@@ -2,6 +2,7 @@
 
 #include "actors/call_flow.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -55,6 +56,16 @@ inline actors::flow::attempt_finished ended(int number, attempt_ending ending) {
         denial{denial_kind::file_write, "/etc/x", {}, "no entry", "Ask to write /etc."};
   }
   return {std::move(result)};
+}
+
+/// The end of a registration that saw this host refused.
+inline actors::flow::network_finished end_with(std::optional<actors::network_context> refused) {
+  actors::flow::network_finished end;
+  end.registration = "reg-1";
+  if (refused)
+    end.seen.denied = denial{denial_kind::network, {}, refused->host, "no rule", "Ask for it."};
+  end.seen.refused = std::move(refused);
+  return end;
 }
 
 inline permission_profile with_denied_read(permission_profile profile) {

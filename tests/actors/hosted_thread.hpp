@@ -135,6 +135,7 @@ struct live_session : scripted_terms {
                                                         d,
                                                         {},
                                                         [&](const result<void>& r) { said = r; },
+                                                        false,
                                                         std::move(permissions)});
     wait([&] { return said.has_value(); });
     return *said;

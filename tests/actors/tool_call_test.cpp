@@ -150,6 +150,7 @@ TEST_SUITE("actors.tool_call") {
     actor_fixture f;
     auto plan = plan_of({"curl", "https://example.org"});
     plan.managed_network = true;
+    plan.profile.network = network_policy::enabled;
     SUBCASE("after a plain end") {
       f.run(plan);
       CHECK((*f.stage_.attempts.at(0))->network == network_mode::proxy_only);
@@ -177,6 +178,7 @@ TEST_SUITE("actors.tool_call") {
     f.partners_.network = nullptr;
     auto plan = plan_of({"ls"});
     plan.managed_network = true;
+    plan.profile.network = network_policy::enabled;
     CHECK(f.run(plan).ending == call_ending::failed);
     CHECK(f.stage_.attempts.empty());
   }

@@ -51,6 +51,49 @@ settings_layer on_command_line(approval_mode mode) {
 } // namespace
 
 TEST_SUITE("config.layers") {
+  TEST_CASE("§43 §66 a project may only narrow the managed network that stands below it") {
+    const std::string base = R"(default_permissions = "net"
+[permissions.net]
+extends = "workspace-write"
+[permissions.net.network]
+enabled = true
+domains = { "ok.test" = "allow", "bad.test" = "deny" }
+)";
+    struct row {
+      const char* network;
+      bool good;
+    };
+    const row table[] = {
+        {"domains = { 'ok.test' = 'deny' }", true},
+        {"domains = { 'more.test' = 'deny' }", true},
+        {"mode = 'limited'", true},
+        {"domains = { 'more.test' = 'allow' }", false},
+        {"domains = { 'bad.test' = 'allow' }", false},
+        {"allow_local_binding = true", false},
+    };
+    for (const auto& r : table) {
+      CAPTURE(r.network);
+      const world w;
+      w.user(base);
+      w.project(std::string{"[permissions.mine]\nextends = 'net'\n[permissions.mine.network]\n"} +
+                r.network);
+      w.trust();
+      const auto resolved = w.profile(w.load(), "mine");
+      CHECK(resolved.has_value() == r.good);
+      if (resolved) CHECK(resolved->network.has_value());
+    }
+    // Nor may it replace a managed network by an open one.
+    const world w;
+    w.user(base);
+    w.project("[permissions.mine]\nextends = 'workspace-write'\n"
+              "[permissions.mine.network]\nenabled = true");
+    w.trust();
+    CHECK_FALSE(w.profile(w.load(), "mine").has_value());
+    const auto own = w.profile(w.load(), "net");
+    REQUIRE(own.has_value());
+    CHECK(own->network->rules.size() == 2);
+  }
+
   TEST_CASE("without any file the built-in values hold") {
     const world w;
     const auto loaded = w.load();

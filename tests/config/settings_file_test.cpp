@@ -180,11 +180,46 @@ enabled = true
   }
 
   TEST_CASE("a network limit that is not understood is refused where the network is on") {
-    CHECK(failure_of("[permissions.p.network]\nenabled = true\nmode = 'limited'")
-              .starts_with("c.toml:3:1: `network.mode` is not understood"));
-    const auto off = read("[permissions.p]\nextends = ':read-only'\nnetwork = { mode = 'full' }");
+    CHECK(failure_of("[permissions.p.network]\nenabled = true\nquota = 'small'")
+              .starts_with("c.toml:3:1: `network.quota` is not understood"));
+    const auto off = read("[permissions.p]\nextends = ':read-only'\nnetwork = { quota = 'small' }");
     REQUIRE(off);
     CHECK(off->warnings.size() == 1);
+  }
+
+  TEST_CASE("§66 §143 BR-091 the managed network of a profile, as written") {
+    const auto file = read(R"([permissions.p]
+extends = ":read-only"
+[permissions.p.network]
+enabled = true
+mode = "limited"
+allow_local_binding = true
+[permissions.p.network.domains]
+"https://OK.test/" = "allow"
+"*.ok.test:8443" = "deny"
+"new.test" = "prompt"
+)");
+    REQUIRE(file);
+    const auto& network = file->settings.profiles.at(0).network;
+    REQUIRE(network);
+    CHECK(network->limited == true);
+    CHECK(network->local_binding == true);
+    REQUIRE(network->domains.size() == 3);
+    CHECK(network->domains[0].pattern ==
+          policy::domain_pattern{policy::domain_match::exact, "ok.test", 443});
+    CHECK(network->domains[1].verdict == decision::forbidden);
+    CHECK(network->domains[1].shown.find("c.toml:9") != std::string::npos);
+    CHECK(network->domains[2].verdict == decision::prompt);
+
+    const auto wrong = [](const std::string& line) {
+      return failure_of("[permissions.p.network]\nenabled = true\n" + line);
+    };
+    CHECK(wrong("mode = 'read'").starts_with("c.toml:3:1:"));
+    CHECK(wrong("domains = { 'ok.test' = 'yes' }").find("ok.test") != std::string::npos);
+    CHECK(wrong("domains = { 'ok.*.test' = 'allow' }").find("wildcard") != std::string::npos);
+    CHECK(wrong("domains = { '10.0.0.0/8' = 'allow' }").find("range") != std::string::npos);
+    CHECK(wrong("domains = { '*' = 'deny' }").find("every host") != std::string::npos);
+    CHECK(wrong("domains = ['ok.test']").starts_with("c.toml:3:1:"));
   }
 
   TEST_CASE("§43 requirements hold rules that only tighten") {

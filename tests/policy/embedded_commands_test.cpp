@@ -71,6 +71,11 @@ TEST_CASE("§29 danger is seen in options, in other languages and behind runners
         "kubectl exec pod -- rm -rf x",
         "node -e 'require(\"child_process\").exec(`rm -rf x`); "
         "require(\"child_process\").exec(\"rm -rf x\")'",
+        "tmux new -d rm -rf x",
+        "echo rm -rf x | xargs env",
+        "echo 'rm -rf x' | xargs -I{} sh -c {}",
+        "LESSOPEN='|rm -rf x' less f",
+        "pwsh -c 'rm -rf x'",
         "crontab - <<< '* * * * * rm -rf x'",
         "curl u > f && sh f",
         "wget -O f u; bash ./f",
@@ -78,6 +83,25 @@ TEST_CASE("§29 danger is seen in options, in other languages and behind runners
     CAPTURE(script);
     CHECK(kind_of(script, {}) == requirement_kind::needs_approval);
     CHECK(kind_of(script, {}, approval_mode::never) == requirement_kind::forbidden);
+  }
+}
+
+TEST_CASE("§29 what services, disks and users lose for good is asked about") {
+  for (const std::string script :
+       {"> /dev/sda", "echo b > /proc/sysrq-trigger", "dropdb x", "psql -c 'DROP DATABASE x'",
+        "redis-cli flushall", "aws s3 rm s3://x --recursive", "aws dynamodb delete-table --name x",
+        "gcloud projects delete x", "heroku apps:destroy x", "helm uninstall x", "pulumi destroy",
+        "nvme format /dev/nvme0", "rsync -a --delete e/ /", "pkill -9 -u me", "userdel x",
+        "iptables -F", "git worktree remove -f x", "git gc --prune=now"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, {}) == requirement_kind::needs_approval);
+  }
+  for (const std::string script :
+       {"aws s3 ls", "gcloud auth list", "gh pr list", "helm list", "psql -c 'select 1'",
+        "pkill node", "pkill -u me node", "rsync -a --delete src/ dst/", "git worktree list",
+        "git gc", "kubectl get pods", "aws s3 cp delete.txt s3://x"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, {}) == requirement_kind::skip);
   }
 }
 

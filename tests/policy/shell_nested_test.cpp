@@ -5,6 +5,11 @@
 using namespace gatehouse;
 using namespace gatehouse::tests;
 
+TEST_CASE("§18a an unknown first operand of a nested script does not end in a crash") {
+  CHECK(finds(analysis_of("bash -c '\"$@\"' _ \"$x\" rm y"), "rm|y"));
+  CHECK_FALSE(analysis_of("bash -c '\"$@\"' _ rm\"$@\"' _ re\"$@\"' _ rm x").segments.empty());
+}
+
 TEST_CASE("§18a BR-182 a command is found in every construct that can hold one") {
   for (const std::string script : {
            "rm -f x > /dev/null",

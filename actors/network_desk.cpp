@@ -1,0 +1,277 @@
+#include "actors/network_desk.hpp"
+
+#include "actors/question_text.hpp"
+#include "protocol/denial_message.hpp"
+#include "protocol/digest.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gatehouse::actors {
+namespace {
+
+blocked_connection blocked_of(const network_terms& terms, const policy::connection_wish& wish,
+                              std::string host) {
+  blocked_connection what;
+  what.call_id = terms.call_id;
+  what.attempt = terms.attempt;
+  what.target = {terms.what.environment_id, host.empty() ? wish.host : std::move(host),
+                 wish.protocol, wish.port};
+  what.method = wish.method;
+  return what;
+}
+
+blocked_connection blocked_of(const network_terms& terms, const host_key& key) {
+  blocked_connection what;
+  what.call_id = terms.call_id;
+  what.attempt = terms.attempt;
+  what.target = key;
+  return what;
+}
+
+} // namespace
+
+bool network_desk::open(const std::string& registration, network_terms terms) {
+  open_call made;
+  made.terms = std::move(terms);
+  return calls_.emplace(registration, std::move(made)).second;
+}
+
+const network_terms* network_desk::find(const std::string& registration) const {
+  const auto found = calls_.find(registration);
+  return found == calls_.end() ? nullptr : &found->second.terms;
+}
+
+/// What a refused attempt will be explained with: a reviewer's word, else the latest refusal.
+void network_desk::note(open_call& of, const blocked_connection& what, bool may_ask, bool final) {
+  if (of.seen.blocked.size() < most_blocked) of.seen.blocked.push_back(what);
+  if (of.settled && !final) return;
+  of.settled = of.settled || final;
+  of.seen.refused = network_context{to_string(what.target), true, may_ask};
+  of.seen.denied = denial_of(what);
+}
+
+void network_desk::refuse(open_call& of, std::uint64_t wish, blocked_connection what,
+                          bool may_ask) {
+  note(of, what, may_ask, false);
+  const auto reason = what.reason;
+  out_.push_back(desk::answer_wish{wish, false, {}, reason, std::move(what)});
+}
+
+desk::effects network_desk::want(const std::string& registration, std::uint64_t wish,
+                                 const policy::connection_wish& what) {
+  out_.clear();
+  const auto found = calls_.find(registration);
+  if (found == calls_.end() || found->second.closing) {
+    auto stray =
+        blocked_of(found == calls_.end() ? network_terms{} : found->second.terms, what, {});
+    stray.reason = network_refusal::unattributed;
+    out_.push_back(desk::answer_wish{wish, false, {}, stray.reason, stray});
+    return std::exchange(out_, {});
+  }
+  auto& wanting = found->second;
+  const auto decision = policy::judge_host(*wanting.terms.policy, what);
+  auto refused = blocked_of(wanting.terms, what, decision.host);
+  refused.reason = decision.reason;
+  refused.rule = decision.rule;
+  refused.detail = decision.detail;
+  const host_key& key = refused.target;
+  if (decision.verdict == policy::host_verdict::deny) {
+    refuse(wanting, wish, std::move(refused), false);
+  } else if (denied_.contains(key) || wanting.seen.ended_the_process) {
+    refused.reason = network_refusal::denied_by_user;
+    refuse(wanting, wish, std::move(refused), false);
+  } else if (decision.verdict == policy::host_verdict::allow || allowed_.contains(key) ||
+             wanting.allowed.contains(key) ||
+             std::ranges::find(wanting.terms.approved_hosts, to_string(key)) !=
+                 wanting.terms.approved_hosts.end()) {
+    out_.push_back(desk::answer_wish{wish, true, key.host, {}, {}});
+  } else if (!wanting.terms.nobody.empty()) {
+    refused.detail = "Nobody can be asked: " + wanting.terms.nobody;
+    refuse(wanting, wish, std::move(refused), false);
+  } else if (wanting.questions >= static_cast<int>(most_questions) && !questions_.contains(key)) {
+    refused.detail = "Too many hosts are being asked about at once";
+    refuse(wanting, wish, std::move(refused), false);
+  } else {
+    ask(registration, wanting, wish, key, decision.rule);
+  }
+  return std::exchange(out_, {});
+}
+
+void network_desk::ask(const std::string& registration, open_call& of, std::uint64_t wish,
+                       const host_key& key, const std::string& rule) {
+  auto& open = questions_[key];
+  const bool first = open.registrations.empty();
+  if (open.registrations.insert(registration).second) ++of.questions;
+  open.waiters.emplace(wish, registration);
+  wishes_.emplace(wish, key);
+  if (of.waiting++ == 0) out_.push_back(desk::hold{registration, true});
+  if (!first) return;
+  const auto target = to_string(key);
+  auto& request = open.request;
+  request.review_id = "network-" + of.terms.review_nonce + "-" + std::to_string(of.terms.attempt) +
+                      "-" + std::to_string(++of.asked);
+  request.call_id = of.terms.call_id;
+  request.attempt = 1; // the first question about this host, whichever run asks it
+  request.what = of.terms.what;
+  request.digest = digest_of(of.terms.what, {of.terms.attempt, false, target});
+  request.reason = host_reason(target, rule);
+  request.will_be_allowed = host_allows(target);
+  request.session_offered = of.terms.session_offered;
+  request.network = key;
+  out_.push_back(desk::ask_review{request});
+}
+
+void network_desk::stop_waiting(const std::string& registration) {
+  const auto found = calls_.find(registration);
+  if (found == calls_.end() || --found->second.waiting > 0) return;
+  out_.push_back(desk::hold{registration, false});
+}
+
+desk::effects network_desk::gone(std::uint64_t wish) {
+  out_.clear();
+  const auto waiting = wishes_.find(wish);
+  if (waiting == wishes_.end()) return {};
+  auto& open = questions_.at(waiting->second);
+  const auto registration = open.waiters.at(wish);
+  open.waiters.erase(wish);
+  wishes_.erase(waiting);
+  stop_waiting(registration);
+  return std::exchange(out_, {});
+}
+
+desk::effects network_desk::answered(const review_answer& answer) {
+  out_.clear();
+  const auto found = std::ranges::find_if(questions_, [&](const auto& entry) {
+    return entry.second.request.review_id == answer.review_id;
+  });
+  if (found == questions_.end()) return {};
+  // Taken out first: whoever asks from here on is a new generation (§110).
+  const auto key = found->first;
+  const auto open = std::move(found->second);
+  questions_.erase(found);
+
+  bool yes = is_approval(answer.decision) && answer.digest == open.request.digest;
+  std::string reason = answer.reason;
+  if (is_approval(answer.decision) && !yes)
+    reason = "the answer was given for another action than the one that was asked about";
+  if (answer.decision == review_decision::network_policy_amendment &&
+      answer.digest == open.request.digest) {
+    yes = !answer.denies_host;
+    out_.push_back(desk::keep_rule{key, yes});
+    (yes ? allowed_ : denied_).insert(key);
+    (yes ? denied_ : allowed_).erase(key);
+  } else if (yes && answer.decision == review_decision::approved_for_session) {
+    allowed_.insert(key);
+    denied_.erase(key);
+  }
+  // Where nobody could be asked nobody has refused anything: the host stays closed, and the
+  // command may get along without it.
+  const bool nobody =
+      !yes && answer.reviewer == reviewer_kind::none && answer.decision != review_decision::abort;
+  const auto refusal_for = [&](const network_terms& terms) {
+    auto what = blocked_of(terms, key);
+    what.reason = nobody ? network_refusal::not_listed : network_refusal::denied_by_user;
+    what.detail = nobody ? "Nobody could be asked: " + reason : reason;
+    return what;
+  };
+  for (const auto& registration : open.registrations) {
+    const auto at = calls_.find(registration);
+    if (at == calls_.end()) continue;
+    auto& asked = at->second;
+    --asked.questions;
+    if (yes) {
+      asked.allowed.insert(key);
+      continue;
+    }
+    note(asked, refusal_for(asked.terms), false, !nobody);
+    asked.seen.stop = asked.seen.stop || answer.decision == review_decision::abort;
+    if (!nobody && !asked.closing && !std::exchange(asked.seen.ended_the_process, true))
+      out_.push_back(desk::end_process{registration});
+  }
+  for (const auto& [wish, registration] : open.waiters) {
+    wishes_.erase(wish);
+    if (yes) {
+      out_.push_back(desk::answer_wish{wish, true, key.host, {}, {}});
+    } else {
+      auto what = refusal_for(calls_.at(registration).terms);
+      const auto why = what.reason;
+      out_.push_back(desk::answer_wish{wish, false, {}, why, std::move(what)});
+    }
+    stop_waiting(registration);
+  }
+  return std::exchange(out_, {});
+}
+
+void network_desk::blocked(const std::string& registration, blocked_connection& what) {
+  const auto found = calls_.find(registration);
+  if (found == calls_.end()) return;
+  what.call_id = found->second.terms.call_id;
+  what.attempt = found->second.terms.attempt;
+  what.target.environment_id = found->second.terms.what.environment_id;
+  if (!what.target.host.empty())
+    note(found->second, what, false, false);
+  else if (found->second.seen.blocked.size() < most_blocked) // it asked for no host at all
+    found->second.seen.blocked.push_back(what);
+}
+
+void network_desk::turn_over(const std::string& registration) {
+  if (const auto found = calls_.find(registration); found != calls_.end())
+    found->second.terms.nobody = "the turn that started this command is over";
+}
+
+void network_desk::forget(const host_key& key) {
+  allowed_.erase(key);
+  denied_.erase(key);
+}
+
+desk::effects network_desk::close(const std::string& registration) {
+  out_.clear();
+  const auto found = calls_.find(registration);
+  if (found == calls_.end() || found->second.closing) return {};
+  if (!found->second.terms.deferred) return finish(registration);
+  found->second.closing = true;
+  out_.push_back(desk::start_grace{registration});
+  return std::exchange(out_, {});
+}
+
+desk::effects network_desk::grace_over(const std::string& registration) {
+  out_.clear();
+  const auto found = calls_.find(registration);
+  if (found == calls_.end() || !found->second.closing) return {};
+  return finish(registration);
+}
+
+desk::effects network_desk::finish(const std::string& registration) {
+  auto& over = calls_.at(registration);
+  for (auto at = questions_.begin(); at != questions_.end();) {
+    auto& [key, open] = *at;
+    if (open.registrations.erase(registration) == 0) {
+      ++at;
+      continue;
+    }
+    auto what = blocked_of(over.terms, key);
+    what.reason = network_refusal::question_closed;
+    note(over, what, true, false);
+    for (auto waiter = open.waiters.begin(); waiter != open.waiters.end();) {
+      if (waiter->second != registration) {
+        ++waiter;
+        continue;
+      }
+      out_.push_back(desk::answer_wish{waiter->first, false, {}, what.reason, what});
+      wishes_.erase(waiter->first);
+      waiter = open.waiters.erase(waiter);
+    }
+    if (open.registrations.empty()) {
+      out_.push_back(desk::withdraw_review{open.request.review_id});
+      at = questions_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  out_.push_back(desk::closed{registration, std::move(over.seen)});
+  calls_.erase(registration);
+  return std::exchange(out_, {});
+}
+
+} // namespace gatehouse::actors

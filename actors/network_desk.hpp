@@ -1,0 +1,155 @@
+#pragma once
+
+#include "actors/attempt_result.hpp"
+#include "policy/domain_policy.hpp"
+#include "protocol/denial.hpp"
+#include "protocol/network.hpp"
+#include "protocol/review.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace gatehouse::actors {
+
+/// One attempt that uses the managed network (§108).
+struct network_terms {
+  std::string call_id;
+  int attempt = 1;
+  proposal what;            ///< shown to whoever is asked
+  std::string review_nonce; ///< unguessable; review ids are made from it (§50)
+  std::shared_ptr<const policy::domain_policy> policy;
+  std::vector<std::string> approved_hosts; ///< to_string(host_key): opened for this attempt (§105)
+  std::string nobody;                      ///< set: nobody may be asked, and why (§112)
+  bool session_offered = false;            ///< "for the session" may be answered
+  bool deferred = false; ///< lives with its process and has a grace after its exit (§115)
+};
+
+/// What a registration saw, when it is over (§114).
+struct network_end {
+  /// A host that was refused for good or left open; set together with `denied`.
+  std::optional<network_context> refused;
+  std::optional<denial> denied;
+  std::vector<blocked_connection> blocked;
+  bool ended_the_process = false; ///< by a reviewer's no (§116)
+  bool stop = false;              ///< the reviewer stopped the turn
+};
+
+namespace desk {
+
+/// The answer to one wish, exactly once.
+struct answer_wish {
+  std::uint64_t wish = 0;
+  bool allowed = false;
+  std::string host;                       ///< allowed: canonical
+  network_refusal reason{};               ///< refused
+  std::optional<blocked_connection> what; ///< refused: for the text
+};
+struct ask_review {
+  review_request request;
+};
+struct withdraw_review {
+  std::string review_id;
+};
+/// The time limit of the process stands still, or goes on again.
+struct hold {
+  std::string registration;
+  bool held = false;
+};
+/// A reviewer refused what the process waits for: it ends (§116).
+struct end_process {
+  std::string registration;
+};
+/// `network_rule` for good (§113).
+struct keep_rule {
+  host_key key;
+  bool allow = false;
+};
+struct start_grace {
+  std::string registration;
+};
+struct closed {
+  std::string registration;
+  network_end end;
+};
+using effect = std::variant<answer_wish, ask_review, withdraw_review, hold, end_process, keep_rule,
+                            start_grace, closed>;
+using effects = std::vector<effect>;
+
+} // namespace desk
+
+/// The network decisions of one session (§108–§117): who is registered, which hosts are being asked
+/// about, what has been answered for the session. A value without clock, socket or actor; carry out
+/// the effects in order. Late, repeated and foreign events change nothing.
+///
+/// One question for a host key at a time (§109, §110), whichever calls want it; its answer is that
+/// of all of them, each noted for its own call. "Once" means the commands that asked, for as long
+/// as they run. A question stays open when its client gives up (the next try finds the answer), and
+/// is withdrawn when the last call that asked is over.
+class network_desk {
+public:
+  static constexpr std::size_t most_questions = 16; ///< open at once, of one call
+  static constexpr std::size_t most_blocked = 200;  ///< noted, of one call
+
+  /// False when the registration exists already.
+  bool open(const std::string& registration, network_terms terms);
+  /// A connection is wanted. `wish`: never used before.
+  desk::effects want(const std::string& registration, std::uint64_t wish,
+                     const policy::connection_wish& what);
+  /// Nobody waits for the answer any more.
+  desk::effects gone(std::uint64_t wish);
+  desk::effects answered(const review_answer& answer);
+  /// Refused after its host was allowed (its address, its TLS name), or not even readable.
+  /// `what` gets the call that it belongs to.
+  void blocked(const std::string& registration, blocked_connection& what);
+  /// The turn is over: nobody may be asked for this call any more (§112).
+  void turn_over(const std::string& registration);
+  /// The attempt is over. `closed` follows at once, or for a deferred one after `grace_over`.
+  desk::effects close(const std::string& registration);
+  desk::effects grace_over(const std::string& registration);
+
+  [[nodiscard]] const std::set<host_key>& session_allowed() const noexcept { return allowed_; }
+  [[nodiscard]] const std::set<host_key>& session_denied() const noexcept { return denied_; }
+  /// Takes an answer for the session back.
+  void forget(const host_key& key);
+  [[nodiscard]] bool idle() const noexcept { return calls_.empty() && questions_.empty(); }
+  [[nodiscard]] const network_terms* find(const std::string& registration) const;
+
+private:
+  struct open_call {
+    network_terms terms;
+    std::set<host_key> allowed;
+    network_end seen;
+    bool settled = false; ///< a reviewer's word stands in `seen`; nothing lesser replaces it
+    bool closing = false;
+    int waiting = 0; ///< connections that wait for an answer
+    int questions = 0;
+    int asked = 0; ///< questions ever, for their ids
+  };
+  struct question {
+    review_request request;
+    std::set<std::string> registrations;
+    std::map<std::uint64_t, std::string> waiters; ///< wish, registration
+  };
+
+  void note(open_call& of, const blocked_connection& what, bool may_ask, bool final);
+  void refuse(open_call& of, std::uint64_t wish, blocked_connection what, bool may_ask);
+  void ask(const std::string& registration, open_call& of, std::uint64_t wish, const host_key& key,
+           const std::string& rule);
+  void stop_waiting(const std::string& registration);
+  desk::effects finish(const std::string& registration);
+
+  std::map<std::string, open_call> calls_;
+  std::map<host_key, question> questions_;
+  std::map<std::uint64_t, host_key> wishes_; ///< that wait
+  std::set<host_key> allowed_, denied_;      ///< for the session; no key in both (§111)
+  desk::effects out_;
+};
+
+} // namespace gatehouse::actors

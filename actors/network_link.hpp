@@ -1,0 +1,29 @@
+#pragma once
+
+#include "reactor/unique_fd.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gatehouse::actors {
+
+/// What ties a running attempt to its network registration.
+struct network_link {
+  reactor::unique_fd channel;          ///< the listeners made inside come over it
+  std::function<void(bool held)> hold; ///< the time limit stands still while somebody is asked
+  std::function<void()> end;           ///< a reviewer refused a host: the process ends (§116)
+};
+
+/// What the sandbox of an attempt must know of its network.
+struct network_view {
+  bool local_binding = false;
+  std::vector<std::uint16_t> forwarded_ports; ///< loopback ports that lead to the host's
+};
+
+/// Ties an attempt that is about to start to `registration`. Used on the loop.
+using network_attacher =
+    std::function<network_view(const std::string& registration, network_link link)>;
+
+} // namespace gatehouse::actors

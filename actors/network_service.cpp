@@ -1,0 +1,212 @@
+#include "actors/network_service.hpp"
+
+#include "actors/network_gate.hpp"
+#include "protocol/denial_message.hpp"
+#include "reactor/proxy_dial.hpp"
+#include "sandbox/init_protocol.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gatehouse::actors {
+namespace {
+
+/// Why nobody may be asked about a host (§112); empty: somebody may.
+std::string nobody_for(const network_open& what, bool has_reviewer) {
+  if (what.enforced_by != profile_kind::managed) return "the profile is not enforced here";
+  if (what.approval.mode == approval_mode::never) return "the approval policy is never";
+  if (what.approval.mode == approval_mode::granular && !what.approval.granular.sandbox_approval)
+    return "the approval policy asks no questions about the sandbox";
+  if (!has_reviewer) return "there is no reviewer";
+  return {};
+}
+
+bool leads_to_this_machine(const policy::domain_pattern& pattern) {
+  return pattern.match == policy::domain_match::exact &&
+         (pattern.host == "localhost" || pattern.host == "127.0.0.1" || pattern.host == "::1");
+}
+
+} // namespace
+
+network_view view_of(const policy::domain_policy& policy) {
+  network_view view;
+  view.local_binding = policy.local_binding;
+  for (const auto& rule : policy.rules) {
+    const auto port = rule.pattern.port;
+    // Lower ports cannot be listened on inside; the proxy leads to them as well.
+    const bool usable = port >= 1024 && port != sandbox::init::proxy_port &&
+                        view.forwarded_ports.size() < sandbox::init::most_forwarded_ports;
+    if (usable && rule.verdict == decision::allow && leads_to_this_machine(rule.pattern) &&
+        std::ranges::find(view.forwarded_ports, port) == view.forwarded_ports.end())
+      view.forwarded_ports.push_back(port);
+  }
+  return view;
+}
+
+network_service::network_service(caf::actor_config& config, network_service_terms terms)
+    : network_service_actor::base{config}, terms_{std::move(terms)} {
+  if (!terms_.resolver) terms_.resolver = reactor::system_resolver(*terms_.loop);
+}
+
+void network_service::on_exit() {
+  for (auto& [id, asking] : asking_)
+    send(asking, withdraw_v);
+  for (auto& [id, open] : open_)
+    if (open.closing.pending()) open.closing.deliver(std::make_shared<const network_end>());
+  asking_.clear();
+  open_.clear();
+  waiting_.clear();
+  terms_ = {};
+}
+
+network_service::behavior_type network_service::make_behavior() {
+  return {
+      [this](open_atom, const network_open_ptr& what) { return open(*what); },
+      [this](close_atom, const std::string& id) -> caf::result<network_end_ptr> {
+        const auto found = open_.find(id);
+        if (found == open_.end() || found->second.closing.pending())
+          return std::make_shared<const network_end>();
+        found->second.closing = make_response_promise<network_end_ptr>();
+        auto answer = found->second.closing;
+        // Whoever still connects belongs to a process that is over.
+        carry_out(desk_.close(id));
+        return answer;
+      },
+      [this](attach_atom, const std::string& id, const network_link_ptr& link) {
+        const auto found = open_.find(id);
+        if (found == open_.end()) return;
+        found->second.hold = std::move(link->hold);
+        found->second.end = std::move(link->end);
+        found->second.channel = std::make_unique<reactor::fd_receiver>(
+            *terms_.loop, std::move(link->channel),
+            [self = network_service_actor{this}, id](reactor::unique_fd fd, std::uint32_t port) {
+              caf::anon_send(self, listen_v, id,
+                             std::make_shared<reactor::unique_fd>(std::move(fd)),
+                             static_cast<int>(port));
+            });
+      },
+      [this](turn_over_atom, const std::string& id) { desk_.turn_over(id); },
+      [this](listen_atom, const std::string& id, const listener_ptr& listener, int port) {
+        listen(id, std::move(*listener), static_cast<std::uint16_t>(port));
+      },
+      [this](want_atom, const connection_question_ptr& question) {
+        waiting_.emplace(question->wish, question->answer);
+        carry_out(desk_.want(question->registration, question->wish, question->what));
+      },
+      [this](gone_atom, std::uint64_t wish) {
+        waiting_.erase(wish);
+        carry_out(desk_.gone(wish));
+      },
+      [this](blocked_atom, const std::string& id, const blocked_ptr& what) {
+        auto known = *what;
+        desk_.blocked(id, known);
+        tell(known);
+      },
+      [this](report_atom, const review_answer_ptr& answer) {
+        asking_.erase(answer->review_id);
+        carry_out(desk_.answered(*answer));
+      },
+      [this](expire_atom, const std::string& id) { carry_out(desk_.grace_over(id)); },
+  };
+}
+
+caf::result<std::string> network_service::open(const network_open& what) {
+  network_terms terms;
+  terms.call_id = what.call_id;
+  terms.attempt = what.attempt;
+  terms.what = what.what;
+  terms.review_nonce = what.review_nonce;
+  terms.policy = terms_.policy;
+  terms.approved_hosts = what.approved_hosts;
+  terms.nobody = nobody_for(what, static_cast<bool>(terms_.reviewer));
+  terms.session_offered = terms_.session_offered;
+  terms.deferred = what.deferred;
+  const auto id = "network-" + std::to_string(++opened_) + "-" + what.call_id;
+  desk_.open(id, std::move(terms));
+  open_[id];
+  return id;
+}
+
+void network_service::listen(const std::string& id, reactor::unique_fd listener,
+                             std::uint16_t port) {
+  const auto found = open_.find(id);
+  if (found == open_.end() || !listener) return;
+  std::optional<reactor::forward_target> target;
+  if (port != sandbox::init::proxy_port) target = reactor::forward_target{"localhost", port};
+  found->second.proxies.push_back(reactor::network_proxy::serve(
+      *terms_.loop, std::move(listener),
+      std::make_shared<registration_gate>(network_service_actor{this}, id, terms_.policy),
+      terms_.resolver, terms_.limits, std::move(target)));
+}
+
+void network_service::tell(const blocked_connection& what) const {
+  if (terms_.on_blocked) terms_.on_blocked(what);
+}
+
+void network_service::carry_out(desk::effects effects) {
+  for (auto& effect : effects)
+    std::visit([this](auto& e) { carry_out(e); }, effect);
+}
+
+void network_service::carry_out(desk::answer_wish& effect) {
+  const auto found = waiting_.find(effect.wish);
+  if (effect.what) tell(*effect.what);
+  if (found == waiting_.end()) return;
+  const auto answer = std::move(found->second);
+  waiting_.erase(found);
+  reactor::connection_verdict verdict;
+  verdict.allowed = effect.allowed;
+  verdict.host = std::move(effect.host);
+  verdict.reason = effect.reason;
+  if (effect.what) verdict.message = blocked_connection_message(*effect.what);
+  answer(std::move(verdict));
+}
+
+void network_service::carry_out(desk::ask_review& effect) {
+  auto question = std::make_shared<const review_request>(std::move(effect.request));
+  const auto id = question->review_id;
+  asking_[id] = system().spawn<host_approval>(terms_.reviewer, std::move(question),
+                                              caf::actor_cast<host_answer_actor>(this));
+}
+
+void network_service::carry_out(desk::withdraw_review& effect) {
+  const auto found = asking_.find(effect.review_id);
+  if (found == asking_.end()) return;
+  send(found->second, withdraw_v);
+  asking_.erase(found);
+}
+
+void network_service::carry_out(desk::hold& effect) {
+  const auto found = open_.find(effect.registration);
+  if (found != open_.end() && found->second.hold) found->second.hold(effect.held);
+}
+
+void network_service::carry_out(desk::end_process& effect) {
+  const auto found = open_.find(effect.registration);
+  if (found != open_.end() && found->second.end) found->second.end();
+}
+
+void network_service::carry_out(desk::keep_rule& effect) {
+  if (terms_.keep_rule) terms_.keep_rule(effect.key, effect.allow);
+}
+
+void network_service::carry_out(desk::start_grace& effect) {
+  auto& open = open_.at(effect.registration);
+  open.grace = std::make_unique<reactor::timer>(*terms_.loop);
+  open.grace->start(terms_.grace, [self = network_service_actor{this}, id = effect.registration] {
+    caf::anon_send(self, expire_v, id);
+  });
+}
+
+void network_service::carry_out(desk::closed& effect) {
+  const auto found = open_.find(effect.registration);
+  if (found == open_.end()) return;
+  auto closing = std::move(found->second.closing);
+  open_.erase(found); // its proxies cut what is still connected
+  closing.deliver(std::make_shared<const network_end>(std::move(effect.end)));
+}
+
+} // namespace gatehouse::actors

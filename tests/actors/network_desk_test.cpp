@@ -1,0 +1,478 @@
+#include "actors/network_desk.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace gatehouse;
+using namespace gatehouse::actors;
+
+namespace {
+
+std::shared_ptr<const policy::domain_policy>
+policy_of(std::initializer_list<std::pair<const char*, decision>> rules) {
+  policy::domain_policy policy;
+  for (const auto& [text, verdict] : rules)
+    policy.rules.push_back({*policy::parse_domain_pattern(text), verdict, std::nullopt, text});
+  return std::make_shared<const policy::domain_policy>(policy);
+}
+
+network_terms terms_of(std::string call, std::string environment = "local") {
+  network_terms terms;
+  terms.call_id = call;
+  terms.what.argv = {"curl", call};
+  terms.what.environment_id = std::move(environment);
+  terms.review_nonce = "nonce-" + call;
+  terms.policy = policy_of({{"ok.test", decision::allow}, {"bad.test", decision::forbidden}});
+  return terms;
+}
+
+policy::connection_wish wish_for(std::string host, std::uint16_t port = 443,
+                                 network_protocol protocol = network_protocol::https) {
+  policy::connection_wish wish;
+  wish.protocol = protocol;
+  wish.host = std::move(host);
+  wish.port = port;
+  if (protocol == network_protocol::http) wish.method = "GET";
+  return wish;
+}
+
+review_answer answer_to(const review_request& question, review_decision decision) {
+  return {question.review_id, question.digest, decision, reviewer_kind::user, "because"};
+}
+
+template <class T>
+std::vector<T> all(const desk::effects& effects) {
+  std::vector<T> out;
+  for (const auto& effect : effects)
+    if (const auto* found = std::get_if<T>(&effect)) out.push_back(*found);
+  return out;
+}
+
+template <class T>
+T only(const desk::effects& effects) {
+  const auto found = all<T>(effects);
+  REQUIRE(found.size() == 1);
+  return found.front();
+}
+
+bool allowed(const desk::effects& effects) {
+  return only<desk::answer_wish>(effects).allowed;
+}
+
+host_key key_of(std::string host, std::uint16_t port = 443,
+                network_protocol protocol = network_protocol::https) {
+  return {"local", std::move(host), protocol, port};
+}
+
+} // namespace
+
+TEST_SUITE("actors.network_desk") {
+  TEST_CASE("§110 one owner asks about a host, the others wait for its decision") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    d.open("r2", terms_of("b"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    CHECK(asked.request.call_id == "a");
+    CHECK(asked.request.network == key_of("new.test"));
+    CHECK(asked.request.review_id.find("nonce-a") != std::string::npos);
+    CHECK(all<desk::ask_review>(d.want("r1", 2, wish_for("NEW.test"))).empty());
+    CHECK(all<desk::ask_review>(d.want("r2", 3, wish_for("new.test."))).empty());
+    // Another port is another question.
+    CHECK(all<desk::ask_review>(d.want("r2", 4, wish_for("new.test", 8443))).size() == 1);
+    const auto answers =
+        all<desk::answer_wish>(d.answered(answer_to(asked.request, review_decision::approved)));
+    REQUIRE(answers.size() == 3);
+    for (const auto& answer : answers) {
+      CHECK(answer.allowed);
+      CHECK(answer.host == "new.test");
+    }
+    // Once means: these commands, as long as they run.
+    CHECK(allowed(d.want("r1", 5, wish_for("new.test"))));
+    d.open("r3", terms_of("c"));
+    CHECK(all<desk::ask_review>(d.want("r3", 6, wish_for("new.test"))).size() == 1);
+  }
+
+  TEST_CASE("§147 §109 §111 https:443 for the session; http:80, https:8443 and another environment "
+            "still ask") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    d.answered(answer_to(asked.request, review_decision::approved_for_session));
+    d.close("r1");
+    CHECK(d.session_allowed() == std::set<host_key>{key_of("new.test")});
+    d.open("r2", terms_of("b"));
+    d.open("r3", terms_of("c", "remote"));
+    CHECK(allowed(d.want("r2", 2, wish_for("new.test"))));
+    for (const auto& other :
+         {wish_for("new.test", 80, network_protocol::http), wish_for("new.test", 8443),
+          wish_for("new.test", 443, network_protocol::socks5_tcp)})
+      CHECK(all<desk::ask_review>(d.want("r2", 10 + other.port, other)).size() == 1);
+    CHECK(all<desk::ask_review>(d.want("r3", 5, wish_for("new.test"))).size() == 1);
+  }
+
+  TEST_CASE("§111 §113 session sets exclude each other, and an amendment is kept") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    auto answer = answer_to(asked.request, review_decision::network_policy_amendment);
+    SUBCASE("allow") {
+      const auto effects = d.answered(answer);
+      CHECK(only<desk::keep_rule>(effects).allow);
+      CHECK(only<desk::keep_rule>(effects).key == key_of("new.test"));
+      CHECK(d.session_allowed().contains(key_of("new.test")));
+      CHECK(d.session_denied().empty());
+    }
+    SUBCASE("deny") {
+      answer.denies_host = true;
+      const auto effects = d.answered(answer);
+      CHECK_FALSE(only<desk::keep_rule>(effects).allow);
+      CHECK(all<desk::end_process>(effects).size() == 1);
+      CHECK(d.session_denied().contains(key_of("new.test")));
+      CHECK(d.session_allowed().empty());
+      d.open("r2", terms_of("b"));
+      CHECK_FALSE(allowed(d.want("r2", 2, wish_for("new.test"))));
+    }
+  }
+
+  TEST_CASE("§112 inline approval only where somebody may be asked") {
+    network_desk d;
+    auto terms = terms_of("a");
+    terms.nobody = "the approval policy is never";
+    d.open("r1", terms);
+    auto answer = only<desk::answer_wish>(d.want("r1", 1, wish_for("new.test")));
+    CHECK(answer.reason == network_refusal::not_listed);
+    CHECK(answer.what->detail.find("never") != std::string::npos);
+    CHECK(allowed(d.want("r1", 2, wish_for("ok.test"))));
+    d.open("r2", terms_of("b"));
+    d.turn_over("r2");
+    CHECK_FALSE(allowed(d.want("r2", 3, wish_for("new.test"))));
+    // Unknown registrations are attributed to nobody.
+    answer = only<desk::answer_wish>(d.want("nobody", 4, wish_for("ok.test")));
+    CHECK(answer.reason == network_refusal::unattributed);
+  }
+
+  TEST_CASE("§116 a denial is noted for its calls, answers the waiting, and ends their processes") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    d.open("r2", terms_of("b"));
+    d.open("r3", terms_of("c"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    d.want("r2", 2, wish_for("new.test"));
+    const auto effects = d.answered(answer_to(asked.request, review_decision::denied));
+    for (const auto& answer : all<desk::answer_wish>(effects)) {
+      CHECK_FALSE(answer.allowed);
+      CHECK(answer.reason == network_refusal::denied_by_user);
+    }
+    std::set<std::string> ended;
+    for (const auto& end : all<desk::end_process>(effects))
+      ended.insert(end.registration);
+    CHECK(ended == std::set<std::string>{"r1", "r2"});
+    for (const char* id : {"r1", "r2"}) {
+      const auto end = only<desk::closed>(d.close(id)).end;
+      REQUIRE(end.refused);
+      CHECK(end.refused->host == "https://new.test:443");
+      CHECK_FALSE(end.refused->may_ask);
+      CHECK(end.ended_the_process);
+      CHECK(end.denied->host == "https://new.test:443");
+    }
+    const auto other = only<desk::closed>(d.close("r3")).end;
+    CHECK_FALSE(other.refused);
+    CHECK(other.blocked.empty());
+    CHECK(d.idle());
+  }
+
+  TEST_CASE("§116 where nobody could be asked the host stays closed and the command goes on") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    auto answer = answer_to(asked.request, review_decision::denied);
+    answer.reviewer = reviewer_kind::none;
+    const auto effects = d.answered(answer);
+    CHECK(only<desk::answer_wish>(effects).reason == network_refusal::not_listed);
+    CHECK(all<desk::end_process>(effects).empty());
+    CHECK_FALSE(only<desk::closed>(d.close("r1")).end.ended_the_process);
+  }
+
+  TEST_CASE("§50 an answer for another action, an unknown or a second one is no yes") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    auto forged = answer_to(asked.request, review_decision::approved_for_session);
+    forged.review_id = "network-guess-1-1";
+    CHECK(d.answered(forged).empty());
+    forged = answer_to(asked.request, review_decision::approved_for_session);
+    forged.digest = "another";
+    CHECK_FALSE(allowed(d.answered(forged)));
+    CHECK(d.session_allowed().empty());
+    CHECK(d.answered(answer_to(asked.request, review_decision::approved)).empty());
+  }
+
+  TEST_CASE("§102 a question that its command did not wait for may be asked again about a retry") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    CHECK(only<desk::hold>(d.gone(1)).held == false);
+    const auto effects = d.close("r1");
+    CHECK(only<desk::withdraw_review>(effects).review_id == asked.request.review_id);
+    const auto end = only<desk::closed>(effects).end;
+    REQUIRE(end.refused);
+    CHECK(end.refused->may_ask);
+    CHECK(end.blocked.at(0).reason == network_refusal::question_closed);
+    CHECK(d.answered(answer_to(asked.request, review_decision::approved)).empty());
+    // §105: the second attempt has that host open.
+    auto terms = terms_of("a");
+    terms.attempt = 2;
+    terms.approved_hosts = {"https://new.test:443"};
+    d.open("r2", terms);
+    CHECK(allowed(d.want("r2", 2, wish_for("new.test"))));
+    CHECK(all<desk::ask_review>(d.want("r2", 3, wish_for("new.test", 80))).size() == 1);
+  }
+
+  TEST_CASE("§110 a client that comes again finds the open question, and then its answer") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    d.gone(1);
+    CHECK(all<desk::ask_review>(d.want("r1", 2, wish_for("new.test"))).empty());
+    d.gone(2);
+    CHECK(d.answered(answer_to(asked.request, review_decision::approved)).empty());
+    CHECK(allowed(d.want("r1", 3, wish_for("new.test"))));
+  }
+
+  TEST_CASE("§95 the time limit stands still while connections wait for a person") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    const auto effects = d.want("r1", 1, wish_for("new.test"));
+    CHECK(only<desk::hold>(effects).held);
+    CHECK(all<desk::hold>(d.want("r1", 2, wish_for("new.test"))).empty());
+    CHECK(all<desk::hold>(d.gone(1)).empty());
+    const auto asked = only<desk::ask_review>(effects);
+    CHECK_FALSE(
+        only<desk::hold>(d.answered(answer_to(asked.request, review_decision::approved))).held);
+  }
+
+  TEST_CASE("§149 §114 §115 §117 immediate ends with the runtime, deferred after its grace") {
+    for (const bool deferred : {false, true}) {
+      network_desk d;
+      auto terms = terms_of("a");
+      terms.deferred = deferred;
+      d.open("r1", terms);
+      const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+      auto effects = d.close("r1");
+      if (!deferred) {
+        CHECK(only<desk::closed>(effects).end.refused->may_ask);
+        CHECK(d.idle());
+        continue;
+      }
+      CHECK(only<desk::start_grace>(effects).registration == "r1");
+      CHECK(all<desk::closed>(effects).empty());
+      CHECK(d.close("r1").empty());
+      // A late denial within the grace counts, and ends no process any more.
+      effects = d.answered(answer_to(asked.request, review_decision::denied));
+      CHECK(all<desk::end_process>(effects).empty());
+      CHECK_FALSE(allowed(d.want("r1", 2, wish_for("ok.test"))));
+      const auto end = only<desk::closed>(d.grace_over("r1")).end;
+      CHECK_FALSE(end.refused->may_ask);
+      CHECK(end.denied->host == "https://new.test:443");
+      CHECK(d.idle());
+    }
+  }
+
+  TEST_CASE("§143 refusals by rule, address or TLS name are events of their call") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    CHECK_FALSE(allowed(d.want("r1", 1, wish_for("bad.test"))));
+    CHECK_FALSE(allowed(d.want("r1", 2, wish_for("127.0.0.1", 80, network_protocol::http))));
+    blocked_connection tls;
+    tls.target = key_of("ok.test");
+    tls.reason = network_refusal::names_disagree;
+    d.blocked("r1", tls);
+    CHECK(tls.call_id == "a");
+    blocked_connection garbage;
+    garbage.reason = network_refusal::malformed_host;
+    d.blocked("r1", garbage);
+    const auto end = only<desk::closed>(d.close("r1")).end;
+    REQUIRE(end.blocked.size() == 4);
+    CHECK(end.blocked[0].rule == "bad.test");
+    CHECK(end.blocked[0].call_id == "a");
+    CHECK(end.blocked[1].reason == network_refusal::local_address);
+    CHECK(end.refused->host == "https://ok.test:443"); // the last that names a host
+  }
+
+  TEST_CASE("§143 a command cannot bury a person under questions") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    for (std::uint64_t i = 0; i < network_desk::most_questions; ++i)
+      CHECK(all<desk::ask_review>(d.want("r1", i, wish_for("h" + std::to_string(i) + ".test")))
+                .size() == 1);
+    CHECK_FALSE(allowed(d.want("r1", 99, wish_for("more.test"))));
+    CHECK(all<desk::answer_wish>(d.want("r1", 100, wish_for("h1.test"))).empty());
+  }
+
+  TEST_CASE(
+      "§116 §117 10,000 rounds of parallel calls, answers, exits and late denials: no decision "
+      "is lost or attributed to another call") {
+    std::mt19937 random{20261129};
+    const auto below = [&](std::size_t n) { return random() % n; };
+    network_desk d;
+    struct live {
+      std::string call;
+      bool closing = false, deferred = false;
+      std::set<host_key> asked; ///< keys that this call has wanted and no rule decides
+    };
+    std::map<std::string, live> calls;
+    std::map<std::uint64_t, std::pair<std::string, host_key>> waiting;
+    std::map<std::string, std::pair<host_key, review_request>> open; ///< by review id
+    std::vector<review_request> old;
+    std::map<std::string, std::set<host_key>> said_no; ///< by call id
+    std::set<std::uint64_t> settled;
+    std::uint64_t wishes = 0, registrations = 0, granted = 0, refused = 0, closed = 0;
+
+    const auto carry_out = [&](const desk::effects& effects, const host_key* decided, bool yes) {
+      for (const auto& effect : effects) {
+        if (const auto* answer = std::get_if<desk::answer_wish>(&effect)) {
+          REQUIRE(settled.insert(answer->wish).second); // exactly once
+          const auto at = waiting.find(answer->wish);
+          if (at == waiting.end()) continue;
+          if (decided && at->second.second == *decided) REQUIRE(answer->allowed == yes);
+          if (answer->allowed) {
+            ++granted;
+            REQUIRE(answer->host == at->second.second.host);
+          } else {
+            ++refused;
+            REQUIRE(answer->what->target.host == at->second.second.host);
+            REQUIRE(answer->what->call_id == calls.at(at->second.first).call);
+          }
+          waiting.erase(at);
+        } else if (const auto* ask = std::get_if<desk::ask_review>(&effect)) {
+          for (const auto& [id, question] : open)
+            REQUIRE(question.first != *ask->request.network); // one at a time
+          REQUIRE(
+              open.emplace(ask->request.review_id, std::pair{*ask->request.network, ask->request})
+                  .second);
+        } else if (const auto* moot = std::get_if<desk::withdraw_review>(&effect)) {
+          REQUIRE(open.contains(moot->review_id));
+          old.push_back(open.at(moot->review_id).second);
+          open.erase(moot->review_id);
+        } else if (const auto* end = std::get_if<desk::end_process>(&effect)) {
+          REQUIRE(decided);
+          REQUIRE_FALSE(yes);
+          REQUIRE(calls.at(end->registration).asked.contains(*decided));
+          REQUIRE_FALSE(calls.at(end->registration).closing);
+        } else if (const auto* over = std::get_if<desk::closed>(&effect)) {
+          ++closed;
+          const auto& call = calls.at(over->registration);
+          for (const auto& [wish, of] : waiting)
+            REQUIRE(of.first != over->registration); // nobody is left waiting
+          for (const auto& what : over->end.blocked) {
+            REQUIRE(what.call_id == call.call);
+            if (what.reason == network_refusal::denied_by_user)
+              REQUIRE(call.asked.contains(what.target));
+          }
+          // A no that was given while it ran is what it ended with.
+          if (!said_no[call.call].empty()) {
+            REQUIRE(over->end.refused);
+            REQUIRE_FALSE(over->end.refused->may_ask);
+          }
+          calls.erase(over->registration);
+        }
+      }
+    };
+
+    for (int round = 0; round < 10'000; ++round) {
+      const auto pick = [&]() -> std::string {
+        if (calls.empty() || below(30) == 0) return "stranger";
+        return std::next(calls.begin(), static_cast<std::ptrdiff_t>(below(calls.size())))->first;
+      };
+      switch (below(10)) {
+      case 0:
+        if (calls.size() < 8) {
+          const auto id = "r" + std::to_string(++registrations);
+          auto terms = terms_of("call-" + id);
+          terms.deferred = below(2) == 0;
+          REQUIRE(d.open(id, terms));
+          calls[id] = {"call-" + id, false, terms.deferred, {}};
+        }
+        break;
+      case 1:
+      case 2:
+      case 3:
+      case 4: {
+        const auto id = pick();
+        const auto key =
+            key_of("h" + std::to_string(below(5)) + ".test", below(2) == 0 ? 443 : 8443);
+        const auto wish = ++wishes;
+        if (calls.contains(id)) {
+          waiting[wish] = {id, key};
+          if (!calls.at(id).closing) calls.at(id).asked.insert(key);
+        }
+        carry_out(d.want(id, wish, wish_for(key.host, key.port)), nullptr, false);
+        break;
+      }
+      case 5: {
+        if (waiting.empty()) break;
+        const auto wish =
+            std::next(waiting.begin(), static_cast<std::ptrdiff_t>(below(waiting.size())))->first;
+        waiting.erase(wish);
+        settled.insert(wish); // an answer after it would be one too many
+        carry_out(d.gone(wish), nullptr, false);
+        carry_out(d.gone(wish), nullptr, false);
+        break;
+      }
+      case 6:
+      case 7: {
+        if (open.empty()) break;
+        const auto at = std::next(open.begin(), static_cast<std::ptrdiff_t>(below(open.size())));
+        const auto [key, request] = at->second;
+        open.erase(at);
+        old.push_back(request);
+        static const review_decision decisions[] = {
+            review_decision::approved, review_decision::approved, review_decision::denied,
+            review_decision::timed_out};
+        const auto decision = decisions[below(4)];
+        const bool yes = is_approval(decision);
+        const auto effects = d.answered(answer_to(request, decision));
+        if (!yes)
+          for (const auto& end : all<desk::end_process>(effects))
+            said_no[calls.at(end.registration).call].insert(key);
+        carry_out(effects, &key, yes);
+        carry_out(d.answered(answer_to(request, review_decision::approved)), nullptr, false);
+        break;
+      }
+      case 8: { // late, repeated
+        if (!old.empty())
+          CHECK(d.answered(answer_to(old[below(old.size())], review_decision::approved)).empty());
+        break;
+      }
+      default: {
+        const auto id = pick();
+        const auto effects = d.close(id);
+        if (calls.contains(id) && calls.at(id).deferred) calls.at(id).closing = true;
+        carry_out(effects, nullptr, false);
+        if (below(2) == 0) carry_out(d.grace_over(id), nullptr, false);
+        break;
+      }
+      }
+    }
+    std::vector<std::string> left;
+    for (const auto& [id, call] : calls)
+      left.push_back(id);
+    for (const auto& id : left) {
+      auto effects = d.close(id);
+      if (calls.at(id).deferred) calls.at(id).closing = true;
+      carry_out(effects, nullptr, false);
+      carry_out(d.grace_over(id), nullptr, false);
+    }
+    CHECK(d.idle());
+    CHECK(waiting.empty());
+    CHECK(open.empty());
+    CHECK(granted > 300);
+    CHECK(refused > 300);
+    CHECK(closed > 200);
+  }
+}
