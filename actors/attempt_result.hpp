@@ -18,6 +18,8 @@ struct network_context {
 struct attempt_result {
   attempt_record record;
   captured_output output;
+  std::optional<patch_progress> patch_done{}; ///< how far a patch came, earlier attempts included
+  std::size_t tolerant_matches = 0;           ///< see patch_result
 };
 
 } // namespace gatehouse::actors

@@ -66,6 +66,7 @@ void call_flow::on(flow::requirement_known& event) {
   report_.evaluation = std::move(event.evaluation);
   const exec_requirement& requirement = report_.evaluation.requirement;
   report_.sandbox = first_boundary(plan_, requirement);
+  if (plan_.what.patch) report_.patch = patch_result{plan_.what.patch->changes, {}, 0};
 
   if (requirement.kind == requirement_kind::forbidden)
     return end(call_ending::refused, policy_refusal_message(requirement));
@@ -170,6 +171,8 @@ void call_flow::start() {
   terms.cwd = plan_.what.cwd;
   terms.tty = plan_.what.tty;
   terms.environment_id = plan_.what.environment_id;
+  terms.patch = plan_.what.patch;
+  terms.patch_done = patch_done_;
   terms.timeout = plan_.what.timeout;
   terms.backend = boundary_->sandboxed ? plan_.backend : sandbox_backend::none;
   terms.sandbox_requested = boundary_->sandboxed;
@@ -189,6 +192,11 @@ void call_flow::on(flow::attempt_finished& event) {
   if (state_ != state::running || event.result.record.number != attempt_) return;
   report_.attempts.push_back(std::move(event.result.record));
   report_.output = std::move(event.result.output);
+  if (report_.patch && event.result.patch_done) {
+    patch_done_ = *event.result.patch_done;
+    report_.patch->tolerant_matches += event.result.tolerant_matches;
+    report_.patch->committed = committed_changes(*plan_.what.patch, patch_done_);
+  }
   network_.reset();
   // A session that goes on keeps its registration; whoever keeps the session closes it (§126).
   const bool goes_on = report_.attempts.back().ending == attempt_ending::running;
@@ -262,7 +270,7 @@ void call_flow::classify() {
   wanted.sandboxed = false;
   wanted.profile = danger_full_access_profile();
   wanted.network = network_mode::full;
-  offer_retry(retry_reason(*last.denied), unsandboxed_retry_allows(), std::move(wanted),
+  offer_retry(retry_reason(*last.denied), unsandboxed_retry_allows(plan_), std::move(wanted),
               {2, true, {}});
 }
 
@@ -297,7 +305,7 @@ void call_flow::end_after_last_attempt() {
   if (last.ending == attempt_ending::denied && last.denied)
     message = denial_message(*last.denied);
   else if (last.failure)
-    message = failure_message(*last.failure);
+    message = report_.patch ? patch_failure_message(*last.failure) : failure_message(*last.failure);
   end(call_ending::completed, std::move(message));
 }
 
@@ -306,6 +314,10 @@ void call_flow::end(call_ending ending, std::string message, std::optional<error
   question_.reset();
   report_.ending = ending;
   report_.message = failure ? failure_message(*failure) : std::move(message);
+  if (report_.patch &&
+      (!report_.message.empty() || report_.patch->committed != report_.patch->asked))
+    if (const auto note = partial_patch_note(*report_.patch); !note.empty())
+      report_.message += (report_.message.empty() ? "" : "\n") + note;
   report_.failure = std::move(failure);
   out_.push_back(flow::finish{std::move(report_)});
 }

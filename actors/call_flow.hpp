@@ -178,6 +178,7 @@ private:
   std::string registration_;
   std::optional<network_context> network_;
   bool stopped_by_network_ = false; ///< whoever was asked about a host stopped the turn
+  patch_progress patch_done_;       ///< what a second attempt need not do again (§107)
   flow::effects out_;
 };
 

@@ -39,6 +39,7 @@ bool helper_report::take_line(std::string_view line) {
   case sandbox_event_kind::exec_failed:
   case sandbox_event_kind::boundary_failed:
   case sandbox_event_kind::killed: last_word_ = *event; return false;
+  case sandbox_event_kind::warning: return false; // says nothing about how it ended
   }
   return false;
 }

@@ -1,5 +1,7 @@
 #include "actors/hook_command.hpp"
 
+#include "policy/path_text.hpp"
+#include "policy/shell/patch_script.hpp"
 #include "policy/shell/segments.hpp"
 #include "protocol/shell_quote.hpp"
 
@@ -8,6 +10,7 @@
 namespace gatehouse::actors {
 
 std::string hook_command_text(const proposal& what) {
+  if (what.patch) return what.patch->text;
   return policy::is_shell_wrapper(what.argv) ? what.argv[2] : shell_join(what.argv);
 }
 
@@ -24,6 +27,14 @@ result<proposal> with_hook_command(proposal what, std::string_view command) {
                      "`, which is more than one plain command, and the call has no shell",
                  "correct the hook: rewrite an argv into one command without operators"};
   what.argv = std::move(commands->front());
+  return what;
+}
+
+proposal with_hook_patch(proposal what, std::string_view text) {
+  if (const auto reading = policy::read_patch_command(what.argv); reading.patch)
+    what.cwd = policy::absolute_below(what.cwd, reading.patch->folder);
+  what.prefix_rule.clear();
+  what.argv = {"apply_patch", std::string{text}};
   return what;
 }
 

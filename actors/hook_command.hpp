@@ -19,4 +19,7 @@ std::string hook_command_text(const proposal& what);
 /// to give it to.
 result<proposal> with_hook_command(proposal what, std::string_view command);
 
+/// The same for a call that is a patch: the text is the new patch, for the same folder.
+proposal with_hook_patch(proposal what, std::string_view text);
+
 } // namespace gatehouse::actors

@@ -1,6 +1,7 @@
 #include "actors/hooked_call.hpp"
 
 #include "actors/hook_command.hpp"
+#include "policy/shell/patch_script.hpp"
 #include "protocol/denial_message.hpp"
 
 #include <caf/actor_system.hpp>
@@ -26,11 +27,13 @@ void add_line(std::string& text, const std::string& line) {
 
 } // namespace
 
-call_start after_pre_tool_use(call_start call, const hook_decision& said) {
+call_start after_pre_tool_use(call_start call, const hook_decision& said, hook_tool tool) {
   if (said.verdict == hook_verdict::deny) {
     call.handler_refusal = refusal(said.reason);
   } else if (said.rewritten) {
-    auto changed = with_hook_command(call.plan.what, *said.rewritten);
+    auto changed = tool == hook_tool::apply_patch
+                       ? result<proposal>{with_hook_patch(call.plan.what, *said.rewritten)}
+                       : with_hook_command(call.plan.what, *said.rewritten);
     if (changed)
       call.plan.what = *std::move(changed);
     else
@@ -92,16 +95,30 @@ hooked_call::behavior_type hooked_call::make_behavior() {
   };
 }
 
+// Around a call that is no patch the hooks of patches have nothing to say.
+std::vector<hook_handler> hooked_call::handlers(hook_event event) const {
+  if (tool_ == hook_tool::apply_patch && !policy::read_patch_command(call_.plan.what.argv).patch)
+    return {};
+  return hooks_.rules.matching(event, tool_);
+}
+
+std::string hooked_call::command_text() const {
+  if (tool_ == hook_tool::apply_patch)
+    if (auto reading = policy::read_patch_command(call_.plan.what.argv); reading.patch)
+      return std::move(reading.patch->text);
+  return hook_command_text(call_.plan.what);
+}
+
 void hooked_call::ask(hook_event event, std::string response) {
   hook_question question;
   question.payload = hooks_.context;
   question.payload.event = event;
   question.payload.cwd = call_.plan.what.cwd;
   question.payload.tool_name = tool_name(tool_);
-  question.payload.tool_input = hook_command_input{hook_command_text(call_.plan.what), {}};
+  question.payload.tool_input = hook_command_input{command_text(), {}};
   question.payload.tool_use_id = call_.plan.call_id;
   question.payload.tool_response = std::move(response);
-  question.handlers = hooks_.rules.matching(event, tool_);
+  question.handlers = handlers(event);
   question.env = hooks_.env;
   round_ = std::make_unique<hook_round>(
       *hooks_.loop, std::move(question),
@@ -129,7 +146,7 @@ void hooked_call::hooks_spoke() {
       hooks_.warn(text);
   if (report_) return end(after_post_tool_use(*std::exchange(report_, std::nullopt), said));
   contexts_ = said.contexts;
-  call_ = after_pre_tool_use(std::move(call_), said);
+  call_ = after_pre_tool_use(std::move(call_), said, tool_);
   go_on();
 }
 

@@ -26,7 +26,8 @@ struct hook_settings {
 /// What PreToolUse hooks said of a call, as the call that goes on (§D8, §10): a denial, or a
 /// rewriting that cannot be carried out, makes it one that is refused before any rule; a rewriting
 /// is another command, judged from the beginning.
-call_start after_pre_tool_use(call_start call, const hook_decision& said);
+call_start after_pre_tool_use(call_start call, const hook_decision& said,
+                              hook_tool tool = hook_tool::shell_command);
 
 /// What PostToolUse hooks made of a report: a denial takes the output away from the model and puts
 /// its reason in the place; contexts of all hooks are added to the message.
@@ -49,6 +50,8 @@ public:
 
 private:
   void ask(hook_event event, std::string response);
+  [[nodiscard]] std::vector<hook_handler> handlers(hook_event event) const;
+  [[nodiscard]] std::string command_text() const;
   void give_up_hooks();
   void hooks_spoke();
   void go_on();

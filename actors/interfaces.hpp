@@ -58,6 +58,11 @@ struct network_open {
   bool deferred = false;                   ///< the registration lives with its process (§115)
 };
 
+/// Does a patch fit the files as they are? Unset: it does.
+struct patch_verdict {
+  std::optional<error> failure;
+};
+
 using call_start_ptr = std::shared_ptr<const call_start>;
 using judged_call_ptr = std::shared_ptr<const judged_call>;
 using attempt_result_ptr = std::shared_ptr<const attempt_result>;
@@ -70,6 +75,7 @@ using connection_question_ptr = std::shared_ptr<const connection_question>;
 using network_link_ptr = std::shared_ptr<network_link>;
 using listener_ptr = std::shared_ptr<reactor::unique_fd>;
 using blocked_ptr = std::shared_ptr<const blocked_connection>;
+using patch_verdict_ptr = std::shared_ptr<const patch_verdict>;
 using event_body_ptr = std::shared_ptr<const thread_event_body>;
 using thread_message_ptr = std::shared_ptr<const thread_message>;
 
@@ -87,6 +93,7 @@ using message_atom = caf::atom_constant<caf::atom("message")>;
 using ended_atom = caf::atom_constant<caf::atom("ended")>;
 using expire_atom = caf::atom_constant<caf::atom("expire")>;
 using hold_atom = caf::atom_constant<caf::atom("hold")>;
+using check_atom = caf::atom_constant<caf::atom("check")>;
 inline constexpr run_atom run_v{};
 inline constexpr cancel_atom cancel_v{};
 inline constexpr review_atom review_v{};
@@ -101,6 +108,7 @@ inline constexpr message_atom message_v{};
 inline constexpr ended_atom ended_v{};
 inline constexpr expire_atom expire_v{};
 inline constexpr hold_atom hold_v{};
+inline constexpr check_atom check_v{};
 
 /// Answers questions, one reply each; the reply carries the question's id and digest (§48).
 using reviewer_actor = caf::typed_actor<
@@ -115,6 +123,12 @@ using runtime_actor = caf::typed_actor<
     caf::replies_to<run_atom, attempt_ptr>::with<attempt_result_ptr>,
     // Ends the attempt of the call with this id; its reply still comes.
     caf::reacts_to<cancel_atom, std::string>>;
+
+/// The runtime of patches (§11, §46).
+using patch_runtime_actor = runtime_actor::extend<
+    // Does the patch of this call fit? Its files are read as the call's profile lets them be read,
+    // and nothing is written.
+    caf::replies_to<check_atom, judged_call_ptr>::with<patch_verdict_ptr>>;
 
 /// The managed network: one registration for each attempt (§108).
 using network_actor = caf::typed_actor<
@@ -158,6 +172,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::connection_question_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_link_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::listener_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::blocked_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::patch_verdict_ptr)
 
 CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
 
@@ -177,5 +192,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_link_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::listener_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::blocked_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::patch_verdict_ptr))
 
 CAF_END_TYPE_ID_BLOCK(gatehouse)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/call_flow.hpp"
+#include "policy/access.hpp"
 #include "policy/rules/rule_set.hpp"
 #include "sandbox/program_lookup.hpp"
 
@@ -15,6 +16,8 @@ namespace gatehouse::actors {
 struct judgement_terms {
   std::shared_ptr<const policy::rule_set> rules; ///< never null
   sandbox::program_search search;                ///< `cwd` is taken from the call
+  /// What protects paths that a patch names; cwd and roots are taken from the call.
+  policy::access_context context;
 };
 
 /// Exec policy's answer to a plan (§17): the one place where command, rules, facts and approval

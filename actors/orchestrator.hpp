@@ -13,9 +13,10 @@ namespace gatehouse::actors {
 struct orchestrator_partners {
   reviewer_actor reviewer;
   runtime_actor runtime;
-  network_actor network;      ///< unset: there is no managed network here
-  amendment_actor amendments; ///< unset: approved rules are not kept
-  observer_actor observer;    ///< hears of attempts; may be unset
+  patch_runtime_actor patches; ///< unset: a patch is refused
+  network_actor network;       ///< unset: there is no managed network here
+  amendment_actor amendments;  ///< unset: approved rules are not kept
+  observer_actor observer;     ///< hears of attempts; may be unset
 };
 
 /// Feeds one call_flow and carries out its effects; decides nothing itself. A partner that fails

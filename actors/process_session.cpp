@@ -97,6 +97,7 @@ void process_session::start() {
   request.launch.policy_cwd = terms.policy_cwd;
   request.launch.command_cwd = terms.cwd;
   request.launch.profile = terms.profile;
+  request.launch.hidden_paths = terms_.host.hidden_paths;
   request.launch.workspace_roots = terms.workspace_roots;
   request.launch.tmpdir = terms_.host.context.tmpdir;
   request.launch.protected_names = terms_.host.protected_names;

@@ -22,12 +22,21 @@ std::string describe_overlay(const additional_permissions& overlay) {
 
 std::string first_reason(const call_plan& plan, const exec_requirement& requirement) {
   if (!requirement.reason.empty()) return requirement.reason;
+  if (plan.what.patch) return "the approval policy asks before every patch";
   if (!plan.what.justification.empty())
     return "the agent asks, and says: " + plan.what.justification;
   return "the approval policy asks before a command like this one";
 }
 
 std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
+  if (plan.what.patch) {
+    std::string text = "The patch is applied once, to the files that it names and to no other";
+    if (!sandboxed) return text + "; this profile has no sandbox.";
+    text += ", inside the sandbox";
+    if (widened && plan.what.additional_permissions)
+      text += ", which for this opens: " + describe_overlay(*plan.what.additional_permissions);
+    return text + ".";
+  }
   if (!sandboxed)
     return plan.profile.kind == profile_kind::managed
                ? "It runs once WITHOUT the sandbox: it can read, change and send everything that "
@@ -54,7 +63,10 @@ std::string retry_reason(const denial& what) {
          (what.entry.empty() ? std::string{} : " (decided by " + what.entry + ")");
 }
 
-std::string unsandboxed_retry_allows() {
+std::string unsandboxed_retry_allows(const call_plan& plan) {
+  if (plan.what.patch)
+    return "What is left of the patch is applied WITHOUT the sandbox, to the files that it names "
+           "and to no other. What is on disk already stays.";
   return "The same command runs once more, WITHOUT the sandbox: it can read, change and send "
          "everything that you can. What its first run did stands.";
 }

@@ -18,7 +18,7 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened);
 std::string permissions_allow(const additional_permissions& wish);
 
 std::string retry_reason(const denial& what);
-std::string unsandboxed_retry_allows();
+std::string unsandboxed_retry_allows(const call_plan& plan);
 
 std::string host_retry_reason(const network_context& network);
 std::string host_retry_allows(const network_context& network);

@@ -2,7 +2,6 @@
 
 #include "actors/hook_command.hpp"
 #include "protocol/shell_quote.hpp"
-
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
@@ -41,6 +40,7 @@ review_desk::behavior_type review_desk::make_behavior() {
 
 hook_tool review_desk::tool_of(const review_request& question) const {
   if (question.network) return hook_tool::network_access;
+  if (question.what.patch) return hook_tool::apply_patch;
   return hook_tool_of(question.tool);
 }
 
@@ -65,9 +65,12 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   std::vector<std::string> keys;
   // What was answered about a host is remembered by who asks about hosts (§111); permissions and
   // input to a terminal are never remembered (§52).
-  const bool command = tool == hook_tool::shell_command || tool == hook_tool::exec_command;
-  if (command && terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
-    keys = approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
+  const bool keyed = tool == hook_tool::shell_command || tool == hook_tool::exec_command ||
+                     tool == hook_tool::apply_patch;
+  if (keyed && terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
+    keys = asked.what.patch
+               ? patch_keys_of(asked, touched_paths(asked.what.patch->changes), terms_.policy())
+               : approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
   if (!asked.network)
     asked.session_offered = !keys.empty() || tool == hook_tool::request_permissions;
   terms.settled = terms_.memory->approvals.covers(keys);
@@ -189,8 +192,16 @@ void review_desk::carry_out(const question_ptr&, route::warn_user& effect) {
 
 void review_desk::carry_out(const question_ptr& open, route::reply& effect) {
   open->limit.cancel();
-  terms_.memory->approvals.remember(effect.answer.decision, open->keys,
-                                    shell_join(open->way.question().what.argv));
+  const auto& what = open->way.question().what;
+  auto& approvals = terms_.memory->approvals;
+  if (what.patch && !open->keys.empty()) { // each file can be revoked by itself
+    const auto paths = touched_paths(what.patch->changes);
+    for (std::size_t i = 0; i < paths.size(); ++i)
+      approvals.remember(effect.answer.decision, {&open->keys[i], 1},
+                         "patch " + shell_quote(paths[i]));
+  } else {
+    approvals.remember(effect.answer.decision, open->keys, describe(what));
+  }
   tell(thread_events::review_resolved{open->way.question().call_id, open->way.question().attempt,
                                       effect.answer});
   open->promise.deliver(std::make_shared<const review_answer>(std::move(effect.answer)));

@@ -2,10 +2,12 @@
 
 #include "actors/hooked_call.hpp"
 #include "actors/network_service.hpp"
+#include "actors/patch_runtime.hpp"
 #include "actors/question_text.hpp"
 #include "actors/random_id.hpp"
 #include "actors/shell_runtime.hpp"
 #include "policy/overlay.hpp"
+#include "policy/shell/patch_script.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/denial_message.hpp"
 #include "protocol/digest.hpp"
@@ -61,6 +63,7 @@ void session_thread::on_exit() {
   if (partners_.reviewer) caf::anon_send_exit(partners_.reviewer, why);
   if (partners_.runtime) caf::anon_send_exit(partners_.runtime, why);
   if (partners_.network) caf::anon_send_exit(partners_.network, why);
+  if (partners_.patches) caf::anon_send_exit(partners_.patches, why);
   partners_ = {};
   running_.clear();
   promises_.clear();
@@ -83,6 +86,9 @@ session_thread::behavior_type session_thread::make_behavior() {
     caf::anon_send(self, event_v,
                    std::make_shared<const thread_event_body>(thread_events::warning{text}));
   };
+  terms_.judgement.context = terms_.session.context;
+  partners_.patches =
+      system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
   if (terms_.session.network) add_network();
   partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
@@ -252,7 +258,16 @@ void session_thread::run(const tool_request& asked, planned_call planned,
   } else {
     auto hooks = terms_.hooks;
     hooks.context = now_->hooks;
-    call.actor = system().spawn<hooked_call>(std::move(hooks), hook_tool::shell_command, make);
+    // A patch is heard of by the hooks of patches, and, where it came as a command, of commands.
+    const auto make_patch = [system = &system(), hooks, make]() -> tool_call_actor {
+      return system->spawn<hooked_call>(hooks, hook_tool::apply_patch, make);
+    };
+    const auto& argv = planned.plan.what.argv;
+    if (!argv.empty() && policy::is_patch_tool(argv.front()))
+      call.actor = make_patch();
+    else
+      call.actor =
+          system().spawn<hooked_call>(std::move(hooks), hook_tool::shell_command, make_patch);
   }
   request(call.actor, caf::infinite, run_v,
           std::make_shared<const call_start>(

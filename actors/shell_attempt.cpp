@@ -7,6 +7,7 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -28,9 +29,32 @@ error no_boundary(const sandbox_event& event) {
 
 } // namespace
 
-shell_attempt::shell_attempt(caf::actor_config& config, shell_terms terms)
-    : shell_attempt_actor::base{config}, terms_{std::move(terms)}, capture_{terms_.capture},
-      limit_{*terms_.loop} {}
+sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,
+                                   const std::vector<std::string>& workspace_roots,
+                                   permission_profile profile, sandbox_backend backend) {
+  sandbox::launch_request launch;
+  launch.helper = terms.helper;
+  launch.policy_cwd = policy_cwd;
+  launch.profile = std::move(profile);
+  launch.hidden_paths = terms.hidden_paths;
+  launch.workspace_roots = workspace_roots;
+  launch.tmpdir = terms.context.tmpdir;
+  launch.protected_names = terms.protected_names;
+  launch.protected_paths = terms.context.protected_paths;
+  launch.legacy_landlock = backend == sandbox_backend::landlock;
+  return launch;
+}
+
+void open_program(sandbox::launch_request& launch) {
+  auto& profile = launch.profile;
+  if (profile.kind == profile_kind::managed && profile.file_system.restricted)
+    profile.file_system.entries.push_back(
+        {literal_path{launch.command.front()}, access::read, false});
+}
+
+shell_attempt::shell_attempt(caf::actor_config& config, shell_terms terms, attempt_program program)
+    : shell_attempt_actor::base{config}, terms_{std::move(terms)}, program_{std::move(program)},
+      capture_{terms_.capture}, limit_{*terms_.loop} {}
 
 void shell_attempt::on_exit() {
   limit_.cancel();
@@ -88,18 +112,15 @@ void shell_attempt::start() {
   reactor::unique_fd read_end{ends[0]};
   const reactor::unique_fd write_end{ends[1]};
 
-  sandbox::launch_request launch;
-  launch.helper = terms_.helper;
-  launch.policy_cwd = terms.policy_cwd;
+  auto launch =
+      launch_for(terms_, terms.policy_cwd, terms.workspace_roots, terms.profile, terms.backend);
   launch.command_cwd = terms.cwd;
-  launch.profile = terms.profile;
-  launch.workspace_roots = terms.workspace_roots;
-  launch.tmpdir = terms_.context.tmpdir;
-  launch.protected_names = terms_.protected_names;
-  launch.protected_paths = terms_.context.protected_paths;
-  launch.legacy_landlock = terms.backend == sandbox_backend::landlock;
   launch.report_fd = report_fd_of_helper;
   launch.command = terms.argv;
+  if (!program_.command.empty()) {
+    launch.command = program_.command;
+    open_program(launch);
+  }
   reactor::spawn_request request;
   request.program = terms_.helper;
   request.env = terms_.environment;
@@ -111,6 +132,7 @@ void shell_attempt::start() {
     return finish();
   }
   request.argv = sandbox::launch_argv(launch);
+  if (!program_.input.empty()) request.input = reactor::stdin_mode::pipe;
 
   // The reactor speaks to us by message only, so that its handlers never run inside one of ours.
   const shell_attempt_actor self{this};
@@ -125,17 +147,25 @@ void shell_attempt::start() {
   listener.on_end = [self, status](const reactor::process_end&) {
     caf::anon_send(self, ended_v, *status);
   };
-  auto process = reactor::process::spawn(*terms_.loop, request, std::move(listener));
+  reactor::process_limits limits;
+  limits.pending_input = std::max(limits.pending_input, program_.input.size());
+  auto process = reactor::process::spawn(*terms_.loop, request, std::move(listener), limits);
   if (!process) {
     record_.failure = process.error();
     return finish();
   }
   process_ = std::move(*process);
+  if (!program_.input.empty()) {
+    (void)process_->write_stdin(std::exchange(program_.input, {}));
+    process_->close_stdin();
+  }
   report_ = reactor::line_reader::open(
       *terms_.loop, std::move(read_end),
       {[self](std::string_view line) { caf::anon_send(self, report_v, std::string{line}); },
        [self](const result<void>&) { caf::anon_send(self, report_v); }});
-  left_ = terms.timeout.value_or(terms_.default_timeout);
+  record_.limit = terms.timeout.value_or(terms_.default_timeout);
+  record_.grace = terms_.end_grace;
+  left_ = record_.limit;
   hold(false);
 }
 
@@ -198,6 +228,7 @@ void shell_attempt::take(const sandbox_event& event) {
     observed_.push_back(std::move(seen));
     break;
   }
+  case sandbox_event_kind::warning: record_.warnings.push_back(event.message); break;
   case sandbox_event_kind::exited:
   case sandbox_event_kind::signalled:
   case sandbox_event_kind::exec_failed:

@@ -11,14 +11,29 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace gatehouse::actors {
+
+/// What a runtime starts in the place of the attempt's own argv.
+struct attempt_program {
+  std::vector<std::string> command; ///< a program of ours, absolute; empty: the attempt's argv
+  std::string input;                ///< written to its standard input
+};
+
+/// What the helper must be told of a boundary, whatever runs in it.
+sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,
+                                   const std::vector<std::string>& workspace_roots,
+                                   permission_profile profile, sandbox_backend backend);
+/// Lets `launch.command`, a program of ours, be executed under profiles that do not show it.
+void open_program(sandbox::launch_request& launch);
 
 /// See shell_attempt_actor. The boundary is built by gatehouse-sandbox, also the one of a profile
 /// that confines nothing: it supervises the tree.
 class shell_attempt : public shell_attempt_actor::base {
 public:
-  shell_attempt(caf::actor_config& config, shell_terms terms);
+  shell_attempt(caf::actor_config& config, shell_terms terms, attempt_program program = {});
 
   behavior_type make_behavior() override;
   void on_exit() override;
@@ -37,6 +52,7 @@ private:
   [[nodiscard]] std::optional<denial> find_denial(const captured_output& output) const;
 
   shell_terms terms_;
+  attempt_program program_;
   attempt_ptr attempt_;
   caf::typed_response_promise<attempt_result_ptr> caller_;
   reactor::output_capture capture_;

@@ -28,6 +28,7 @@ struct shell_terms {
   /// Symbolic paths and protections; roots and cwd are taken from the attempt.
   policy::access_context context;
   std::vector<std::string> protected_names; ///< of the configuration, beside the default ones
+  std::vector<std::string> hidden_paths; ///< that no confined command may see: credentials of ours
   std::chrono::milliseconds default_timeout{10'000}; ///< §95
   std::chrono::milliseconds end_grace{2'000};        ///< between SIGTERM and SIGKILL
   reactor::capture_limits capture;

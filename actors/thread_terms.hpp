@@ -23,6 +23,7 @@ struct thread_terms {
   session_terms session;
   judgement_terms judgement;   ///< its rules are replaced when an amendment is kept (§42)
   shell_terms shell;           ///< `loop` and `on_output` are set by the thread
+  std::string patch_program;   ///< absolute path of gatehouse-sandbox-patch
   hook_settings hooks;         ///< `loop` and the turn are set by the thread
   guardian_transport guardian; ///< unset: there is no automatic reviewer (§48a)
   bool auto_review = false;    ///< it answers instead of the user

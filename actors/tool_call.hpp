@@ -15,6 +15,9 @@ public:
   const char* name() const override { return "gatehouse.tool-call"; }
 
 private:
+  void start();
+  void verify(judged_call call);
+  void orchestrate(judged_call call, const runtime_actor& runtime);
   void end(call_report_ptr report);
 
   judgement_terms terms_;

@@ -1,6 +1,7 @@
 #include "cli/explainer.hpp"
 
 #include "actors/judge.hpp"
+#include "actors/patch_intake.hpp"
 #include "cli/session_start.hpp"
 #include "config/settings_file.hpp"
 #include "config/user_shell.hpp"
@@ -146,15 +147,21 @@ result<explanation> explainer::explain(const explain_request& request) {
   wish.sandbox_permissions = request.sandbox_permissions;
   wish.additional_permissions = request.additional_permissions;
   wish.prefix_rule = request.prefix_rule;
-  const auto planned = actors::plan_call(*terms, wish);
-  const auto& plan = planned.plan;
+  auto planned = actors::plan_call(*terms, wish);
+  auto& plan = planned.plan;
 
   explanation answer;
   const sandbox::program_search search{at.cwd, at.where.user_home, path_,
                                        sandbox::writable_roots_of(plan.profile, terms->context)};
-  answer.evaluation =
-      actors::judge(plan, *(*found)->rules,
-                    [&](std::span<const std::string> words) { return facts_for(words, search); });
+  const auto facts = [&](std::span<const std::string> words) { return facts_for(words, search); };
+  auto patch = actors::take_in_patch(plan, *(*found)->rules, facts, terms->context);
+  if (!patch) return patch.error();
+  if (*patch) {
+    plan = std::move((*patch)->plan);
+    answer.evaluation = std::move((*patch)->evaluation);
+  } else {
+    answer.evaluation = actors::judge(plan, *(*found)->rules, facts);
+  }
   if (planned.handler_refusal) answer.evaluation.requirement = *planned.handler_refusal;
   answer.sandbox = actors::call_flow::first_boundary(plan, answer.evaluation.requirement);
   answer.argv = plan.what.argv;

@@ -17,6 +17,7 @@ constexpr std::string_view help_text =
     R"(gatehouse: decides, enforces and explains which proposed commands become real.
 
   gatehouse run [options] -- CMD…           one command through decision, approval and sandbox
+  gatehouse apply-patch [options] [PATCH]   one patch through the same; reads standard input
   gatehouse batch [options] FILE            many calls, one JSON line each in and out
   gatehouse mcp [options]                   the same as a tool server for agents (MCP)
   gatehouse serve [options]                 the endpoint for IDE extensions: WebSocket, JSON-RPC
@@ -68,7 +69,8 @@ int main(int argc, char** argv) {
   const arguments given{const_cast<const char* const*>(argv) + 1,
                         static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
-  for (const auto* host_command : {"run", "serve", "batch", "load", "mcp", "exec-server"})
+  for (const auto* host_command :
+       {"run", "apply-patch", "serve", "batch", "load", "mcp", "exec-server"})
     if (name == host_command) return become_host(argv);
   if (name == "file-call") return file_call_command();
   if (name == "sandbox") return sandbox_command(given.subspan(1));

@@ -1,4 +1,5 @@
 // The program `gatehouse-host`: what needs actors. People start it through `gatehouse`.
+#include "cli/apply_patch_command.hpp"
 #include "cli/batch_command.hpp"
 #include "cli/exec_server_command.hpp"
 #include "cli/mcp_command.hpp"
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
                         static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
   if (name == "run") return run_command(given.subspan(1));
+  if (name == "apply-patch") return apply_patch_command(given.subspan(1));
   if (name == "batch") return batch_command(given.subspan(1));
   if (name == "mcp") return mcp_command(given.subspan(1));
   if (name == "exec-server") return exec_server_command(given.subspan(1));

@@ -47,6 +47,20 @@ Exit status: the command's; 128+n after signal n; 124 time-out; 125 refused by p
 2 wrong usage or configuration.
 )";
 
+/// The value of --timeout-ms; the error is one of usage.
+result<std::optional<std::chrono::milliseconds>> read_timeout(const options& given) {
+  const auto limit = given.value("--timeout-ms");
+  if (!limit) return std::optional<std::chrono::milliseconds>{};
+  std::uint32_t ms = 0;
+  const auto end = limit->data() + limit->size();
+  const auto read = std::from_chars(limit->data(), end, ms);
+  if (read.ec != std::errc{} || read.ptr != end || ms == 0)
+    return error{errc::invalid_request,
+                 "--timeout-ms takes a whole number of milliseconds above 0, not '" + *limit + "'",
+                 {}};
+  return std::optional{std::chrono::milliseconds{ms}};
+}
+
 /// The call that the options ask for; the error is one of usage.
 result<shell_request> read_wish(const options& given) {
   const auto usage = [](std::string what) {
@@ -63,15 +77,6 @@ result<shell_request> read_wish(const options& given) {
     wish.command = *text;
   else
     wish.command = given.rest();
-  if (const auto limit = given.value("--timeout-ms")) {
-    std::uint32_t ms = 0;
-    const auto end = limit->data() + limit->size();
-    const auto read = std::from_chars(limit->data(), end, ms);
-    if (read.ec != std::errc{} || read.ptr != end || ms == 0)
-      return usage("--timeout-ms takes a whole number of milliseconds above 0, not '" + *limit +
-                   "'");
-    wish.timeout = std::chrono::milliseconds{ms};
-  }
   if (const auto word = given.value("--sandbox-permissions")) {
     const auto known = sandbox_permissions_from(*word);
     if (!known)
@@ -139,23 +144,32 @@ int run_command(arguments given) {
   if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
   auto wish = read_wish(*read);
   if (!wish) return wrong_usage(wish.error().message, example);
-  const auto start = load_for(*read);
+  return run_call(*read, *std::move(wish), report_style::summary);
+}
+
+int run_call(const options& given, shell_request wish, report_style style) {
+  const auto limit = read_timeout(given);
+  if (!limit) return wrong_usage(limit.error().message, example);
+  wish.timeout = *limit;
+  const auto start = load_for(given);
   if (!start) {
     complain(start.error());
     return exit_wrong_usage;
   }
   actors::thread_host host;
-  auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "run");
+  auto setup = set_up_thread(*start, given.values("--rules"), host.loop(), "run");
   if (!setup) {
     complain(setup.error());
     return exit_wrong_usage;
   }
   warn(setup->warnings);
-  const bool json = read->has("--json");
+  const bool json = given.has("--json");
   auto& terms = setup->terms;
   // What a PostToolUse hook may still take away is not shown before it has been asked.
   const bool held =
       !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::shell_command)
+           .empty() ||
+      !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::apply_patch)
            .empty();
   const auto printer = std::make_shared<output_printer>(!json && !held);
   const auto thread = host.open(std::move(terms));
@@ -168,7 +182,7 @@ int run_command(arguments given) {
                                                    [&](int) { stop = true; });
   if (!signals) complain(signals.error());
   const auto ended =
-      host.run(thread, {"call-" + actors::random_id(), {}, tool_arguments{std::move(*wish)}},
+      host.run(thread, {"call-" + actors::random_id(), {}, tool_arguments{std::move(wish)}},
                [&] { return stop || printer->stop; });
   if (!ended) {
     complain(ended.error());
@@ -183,7 +197,8 @@ int run_command(arguments given) {
       lost_output =
           (!print(report.output.stdout_text) || !print_error(report.output.stderr_text)) &&
           errno != EPIPE;
-    print_error(run_summary(report));
+    print_error(style == report_style::summary ? run_summary(report)
+                                               : message_lines(report.message));
   }
   if (lost_output) {
     complain("the command's output cannot be written; what was not written is lost");

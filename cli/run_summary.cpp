@@ -24,7 +24,9 @@ std::string ending(const attempt_record& attempt) {
   switch (attempt.ending) {
   case attempt_ending::signalled: return "ended by signal " + std::to_string(*attempt.signal);
   case attempt_ending::timed_out:
-    return "ended by the time-out after " + std::to_string(attempt.duration.count()) + " ms";
+    return "ended after " + std::to_string(attempt.duration.count()) + " ms by the time limit of " +
+           std::to_string(attempt.limit.count()) + " ms (killed when it did not end within " +
+           std::to_string(attempt.grace.count()) + " ms)";
   case attempt_ending::denied: return "denied by the boundary";
   case attempt_ending::exited: return "exit " + std::to_string(*attempt.exit_code);
   case attempt_ending::cancelled: return "cancelled";
@@ -45,9 +47,17 @@ void add(std::string& out, std::string_view text) {
 
 } // namespace
 
+std::string message_lines(std::string_view message) {
+  std::string out;
+  add(out, message);
+  return out;
+}
+
 std::string run_summary(const call_report& report) {
   std::string out;
   for (const auto& attempt : report.attempts) {
+    for (const auto& warning : attempt.warnings)
+      add(out, "warning: " + warning);
     const auto decided = attempt.number == 1 ? how_decided(report) : "approved again";
     add(out, decided + "; " + boundary(attempt) + "; " + ending(attempt));
   }

@@ -1,12 +1,14 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
+#include "cli/sandbox_explain.hpp"
 #include "cli/settings_options.hpp"
 #include "config/profile_resolver.hpp"
 #include "policy/path_text.hpp"
 #include "policy/secret_variables.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/choose_backend.hpp"
+#include "sandbox/find_repositories.hpp"
 #include "sandbox/inner_stage.hpp"
 #include "sandbox/landlock_backend.hpp"
 #include "sandbox/outer.hpp"
@@ -25,7 +27,9 @@ Runs one command inside the boundary of a profile. No rule is asked, nobody is a
   --cwd DIR             working folder and project root; default: here
   --allow-read PATH     also readable (repeatable)
   --allow-write PATH    also writable (repeatable)
-  --deny-read PATH      not even readable (repeatable)
+  --deny-read PATH|GLOB not even readable (repeatable); a relative glob counts in every project root
+  --preset git          what commits, branches and worktrees need is writable, never hooks or
+                        configuration
   --net                 with network
   --backend NAME        platform (default) or landlock; see docs/platforms.md
   --explain             prints the boundary and runs nothing
@@ -35,9 +39,17 @@ Exit status: the command's; 128+n after signal n; 126/127 not executable / not f
 )";
 
 result<permission_profile> widen_and_narrow(const start_point& start, const options& given,
+                                            const std::vector<std::string>& roots,
                                             permission_profile profile) {
+  for (const auto& preset : given.values("--preset"))
+    if (preset != "git")
+      return error{errc::invalid_request, "there is no preset `" + preset + "`",
+                   "The only preset is git."};
+  const auto from_home = [&](const std::string& path) {
+    return path.starts_with("~/") ? start.where.user_home + path.substr(1) : path;
+  };
   const auto path_of = [&](const std::string& path) {
-    return literal_path{policy::absolute_below(start.cwd, path)};
+    return literal_path{policy::absolute_below(start.cwd, from_home(path))};
   };
   auto& files = profile.file_system;
   const bool restricted = profile.kind == profile_kind::managed && files.restricted;
@@ -46,85 +58,35 @@ result<permission_profile> widen_and_narrow(const start_point& start, const opti
       files.entries.push_back({path_of(path), access::read, false});
     for (const auto& path : given.values("--allow-write"))
       files.entries.push_back({path_of(path), access::write, false});
+    for (std::size_t i = 0; i < given.values("--preset").size(); ++i)
+      for (const auto& root : roots)
+        for (const auto& folder : sandbox::git_folders_of(root))
+          for (auto& entry : git_preset_entries_at(folder))
+            files.entries.push_back(std::move(entry));
   }
   if (given.has("--net")) profile.network = network_policy::enabled;
-  const bool widened =
-      given.has("--allow-read") || given.has("--allow-write") || given.has("--net");
+  const bool widened = given.has("--allow-read") || given.has("--allow-write") ||
+                       given.has("--net") || given.has("--preset");
   std::vector<config::setting<profile_entry>> denied;
   for (const auto& path : given.values("--deny-read"))
-    denied.push_back({{path_of(path), access::deny, false}, {}});
+    denied.push_back({{path.find_first_of("*?[{") == std::string::npos
+                           ? profile_path{path_of(path)}
+                           : profile_path{glob_path{from_home(path)}},
+                       access::deny, false},
+                      {}});
   auto narrowed = config::deny_reads(std::move(profile), denied);
   if (!narrowed || !widened) return narrowed;
   return config::constrain_profile(start.loaded.settings, std::move(*narrowed));
 }
 
-std::string_view word_of(sandbox::mount_kind kind) {
-  switch (kind) {
-  case sandbox::mount_kind::read_only_bind: return "read-only";
-  case sandbox::mount_kind::writable_bind: return "writable";
-  case sandbox::mount_kind::device_bind: return "device";
-  case sandbox::mount_kind::devices: return "private devices";
-  case sandbox::mount_kind::processes: return "own processes";
-  case sandbox::mount_kind::empty_folder: return "empty folder";
-  case sandbox::mount_kind::folder: return "folder";
-  case sandbox::mount_kind::link: return "link";
-  case sandbox::mount_kind::denied_file: return "denied";
-  case sandbox::mount_kind::seal: return "sealed";
-  }
-  return "";
-}
-
-int explain_landlock(std::string out, const sandbox::mount_plan& view) {
-  const auto plan = sandbox::make_landlock_plan(view, sandbox::children_on_host);
-  if (!plan) {
-    complain(plan.error());
-    return sandbox::exit_no_boundary;
-  }
-  const auto list = [&](std::string_view title, const std::vector<std::string>& paths) {
-    if (!paths.empty()) out += std::string{title} + ":\n";
-    for (const auto& path : paths)
-      out += "  " + path + "\n";
-  };
-  out += "everything can be read\n";
-  list("writable", plan->write_paths);
-  list("read-only parts", plan->read_only_paths);
-  list("granted by Landlock", plan->grants);
-  if (!plan->guards.empty()) out += "guarded while the command runs:\n";
-  for (const auto& guard : plan->guards)
-    out += "  " + guard.path + ": " + guard.why + "\n";
-  warn(plan->warnings);
-  return print(out) ? exit_ok : exit_failed;
-}
-
 int explain(const permission_profile& profile, const policy::access_context& context,
             sandbox_backend backend, bool managed_network) {
-  std::string out = "profile: " + encode_profile(profile) + "\n";
-  const auto network = sandbox::choose_network(profile, managed_network);
-  out += "network: " + std::string{to_string(network)} + "\n";
-  if (profile.kind != profile_kind::managed)
-    return print(out + "boundary: none of ours\n") ? exit_ok : exit_failed;
-  const auto usable = sandbox::choose_backend(backend, sandbox::look_at_platform(),
-                                              sandbox::needs_of(profile, context, network));
-  if (!usable) {
-    complain(usable.error());
+  const auto text = explain_sandbox(profile, context, backend, managed_network);
+  if (!text) {
+    complain(text.error());
     return sandbox::exit_no_boundary;
   }
-  const auto plan =
-      sandbox::make_mount_plan(profile, context, sandbox::gather_host_facts(profile, context));
-  if (!plan) {
-    complain(plan.error());
-    return sandbox::exit_no_boundary;
-  }
-  if (backend == sandbox_backend::landlock) return explain_landlock(std::move(out), *plan);
-  out += "view, in this order:\n";
-  for (const auto& step : plan->mounts)
-    out += "  " + std::string{word_of(step.kind)} + " " + step.target +
-           (step.source.empty() || step.source == step.target ? "" : " from " + step.source) + "\n";
-  if (!plan->guards.empty()) out += "guarded while the command runs:\n";
-  for (const auto& guard : plan->guards)
-    out += "  " + guard.path + ": " + guard.why + "\n";
-  warn(plan->warnings);
-  return print(out) ? exit_ok : exit_failed;
+  return print(*text) ? exit_ok : exit_failed;
 }
 
 } // namespace
@@ -135,6 +97,7 @@ int sandbox_command(arguments given) {
                                 {"--allow-read", true, true},
                                 {"--allow-write", true, true},
                                 {"--deny-read", true, true},
+                                {"--preset", true, true},
                                 {"--net"},
                                 {"--backend", true},
                                 {"--explain"},
@@ -152,20 +115,23 @@ int sandbox_command(arguments given) {
   }
   warn(start->loaded.warnings);
   auto chosen = choose_profile(*start);
-  auto profile = chosen ? widen_and_narrow(*start, *read, std::move(chosen->profile))
-                        : result<permission_profile>{chosen.error()};
+  auto profile =
+      chosen ? widen_and_narrow(*start, *read, chosen->project_roots, std::move(chosen->profile))
+             : result<permission_profile>{chosen.error()};
   if (!profile) {
     complain(profile.error());
     return exit_wrong_usage;
   }
   const auto context = access_context_of(start->loaded.settings, start->where, start->cwd,
                                          std::move(chosen->project_roots));
+  const bool managed_network = chosen->network && profile->network == network_policy::enabled;
+  if (read->has("--explain") && start->loaded.settings.backend.value == sandbox_backend::seatbelt)
+    return explain(*profile, context, sandbox_backend::seatbelt, managed_network);
   const auto backend = chosen_backend(start->loaded.settings);
   if (!backend) {
     complain(backend.error());
     return exit_wrong_usage;
   }
-  const bool managed_network = chosen->network && profile->network == network_policy::enabled;
   if (read->has("--explain")) return explain(*profile, context, *backend, managed_network);
   if (managed_network)
     warn({"the profile's network is managed, and no proxy runs here: nothing can be reached; use "

@@ -1,14 +1,18 @@
 #include "cli/serve_command.hpp"
 
+#include "actors/random_id.hpp"
 #include "cli/explainer.hpp"
 #include "cli/output.hpp"
 #include "cli/serve_listeners.hpp"
 #include "cli/serve_threads.hpp"
 #include "config/credentials.hpp"
+#include "console/console_assets.hpp"
 #include "protocol/rpc/app_schema.hpp"
 #include "reactor/signals.hpp"
 
+#include <algorithm>
 #include <csignal>
+#include <optional>
 
 #include <unistd.h>
 
@@ -28,6 +32,8 @@ Answers IDE extensions and other clients: JSON-RPC 2.0 over WebSocket (docs/prot
                             folder. Whoever has a token has its authority.
   --no-auth                 without a token a connection has an agent's authority
   --allow-origin ORIGIN     a web page of this origin may connect (repeatable)
+  --console                 serves the console, a web page that answers questions; its link is
+                            printed on standard error and works once
   --stdio-as agent|reviewer authority of the stdio client; default: agent
   --schema | --schema-markdown   prints the JSON schema, or its tables, and ends
 
@@ -74,6 +80,19 @@ result<actors::admission_terms> admission_of(const options& given, const start_p
   return terms;
 }
 
+/// The door of the console; its address and cookie outlive the daemon, so that a page that is open
+/// comes back to the next one.
+result<actors::console_door> console_of(const start_point& start) {
+  const auto folder =
+      config::read_or_make_token(start.where.state + "/tokens/console-address.token");
+  if (!folder) return folder.error();
+  const auto cookie =
+      config::read_or_make_token(start.where.state + "/tokens/console-cookie.token");
+  if (!cookie) return cookie.error();
+  return actors::console_door{
+      {*folder, *cookie, actors::random_id() + actors::random_id(), console::assets()}};
+}
+
 } // namespace
 
 int serve_command(arguments given) {
@@ -87,6 +106,7 @@ int serve_command(arguments given) {
                                 {"--reviewer-token-file", true},
                                 {"--no-auth"},
                                 {"--allow-origin", true, true},
+                                {"--console"},
                                 {"--stdio-as", true},
                                 {"--schema"},
                                 {"--schema-markdown"},
@@ -119,6 +139,19 @@ int serve_command(arguments given) {
     complain(!desk ? desk.error() : !explain ? explain.error() : admission.error());
     return exit_wrong_usage;
   }
+  std::optional<actors::console_door> console;
+  if (read->has("--console")) {
+    if (std::ranges::none_of(*addresses, [](const listen_address& at) {
+          return at.what == listen_address::kind::tcp;
+        }))
+      return wrong_usage("--console needs a ws:// address to listen on", example);
+    auto door = console_of(*start);
+    if (!door) {
+      complain(door.error());
+      return exit_wrong_usage;
+    }
+    console = *std::move(door);
+  }
   warn(start->loaded.warnings);
 
   actors::endpoint_terms terms;
@@ -134,6 +167,7 @@ int serve_command(arguments given) {
   std::vector<std::unique_ptr<listener>> listeners;
   std::string urls;
   bool stdio = false;
+  bool linked = false;
   for (const auto& at : *addresses) {
     auto opened = open_listener(
         host.loop(),
@@ -141,10 +175,15 @@ int serve_command(arguments given) {
           return endpoint.connected(who, std::move(port));
         },
         at, *admission, as == "agent" ? actors::authority::agent : actors::authority::reviewer,
-        [&stop] { stop = true; });
+        [&stop] { stop = true; }, console ? &*console : nullptr);
     if (!opened) {
       complain(opened.error());
       return exit_failed;
+    }
+    // The first TCP address is enough; the key works once.
+    if (console && at.what == listen_address::kind::tcp && !linked) {
+      linked = true;
+      print_error("console: http" + (*opened)->url().substr(2) + console->link() + "\n");
     }
     stdio = stdio || at.what == listen_address::kind::stdio;
     if (at.what != listen_address::kind::stdio) urls += (*opened)->url() + "\n";

@@ -131,20 +131,22 @@ result<listen_address> read_listen_address(std::string_view text, const std::str
   return at;
 }
 
-result<std::unique_ptr<listener>> open_listener(reactor::event_loop& loop, client_taker take,
-                                                const listen_address& at,
-                                                const actors::admission_terms& admission,
-                                                actors::authority who,
-                                                std::function<void()> on_stdin_end) {
+result<std::unique_ptr<listener>>
+open_listener(reactor::event_loop& loop, client_taker take, const listen_address& at,
+              const actors::admission_terms& admission, actors::authority who,
+              std::function<void()> on_stdin_end, actors::console_door* console) {
   if (at.what == listen_address::kind::stdio)
     return std::unique_ptr<listener>{
         std::make_unique<stdio_listener>(loop, take, who, std::move(on_stdin_end))};
-  const auto judge = [admission](const http_request& request) {
-    return actors::admit(request, admission).answer;
+  const auto admit = [admission, console](const http_request& request) {
+    if (console)
+      if (auto told = console->consider(request)) return *std::move(told);
+    return actors::admit(request, admission);
   };
-  const auto open = [admission, take](const http_request& request,
-                                      std::shared_ptr<websocket_connection> connection) {
-    return welcome(take, actors::admit(request, admission).who, std::move(connection));
+  const auto judge = [admit](const http_request& request) { return admit(request).answer; };
+  const auto open = [admit, take](const http_request& request,
+                                  std::shared_ptr<websocket_connection> connection) {
+    return welcome(take, admit(request).who, std::move(connection));
   };
   auto server =
       at.what == listen_address::kind::local

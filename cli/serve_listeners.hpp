@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/endpoint/admission.hpp"
+#include "actors/endpoint/console_door.hpp"
 
 #include <functional>
 #include <memory>
@@ -36,10 +37,10 @@ using client_taker = std::function<std::unique_ptr<actors::client_link>(
 /// @param take outlives the listener
 /// @param who the authority of a stdio client
 /// @param on_stdin_end the stdio client is gone
-result<std::unique_ptr<listener>> open_listener(reactor::event_loop& loop, client_taker take,
-                                                const listen_address& at,
-                                                const actors::admission_terms& admission,
-                                                actors::authority who,
-                                                std::function<void()> on_stdin_end);
+/// @param console the door of the console's page; null: there is none; outlives the listener
+result<std::unique_ptr<listener>>
+open_listener(reactor::event_loop& loop, client_taker take, const listen_address& at,
+              const actors::admission_terms& admission, actors::authority who,
+              std::function<void()> on_stdin_end, actors::console_door* console = nullptr);
 
 } // namespace gatehouse::cli

@@ -1,6 +1,7 @@
 #include "cli/serve_threads.hpp"
 
 #include "cli/thread_setup.hpp"
+#include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
 
@@ -72,6 +73,9 @@ result<thread_desk> thread_desk::make(const options& given, const start_point& s
   desk.ask_ = given.value("--ask");
   desk.profile_ = given.value("--profile");
   desk.rule_files_ = given.values("--rules");
+  for (const auto* option : {"--agent-token-file", "--reviewer-token-file"})
+    if (const auto file = given.value(option))
+      desk.token_files_.push_back(policy::absolute_below(start.cwd, *file));
   // What cannot be set up at all is better known now than at the first thread.
   if (auto tried = set_up_thread(start, desk.rule_files_, loop, "serve"); !tried)
     return tried.error();
@@ -136,6 +140,8 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
   if (std::ranges::find(roots, *cwd) == roots.end())
     std::erase(terms.session.context.project_roots, *cwd);
   terms.shell.context = terms.session.context;
+  terms.shell.hidden_paths.insert(terms.shell.hidden_paths.end(), token_files_.begin(),
+                                  token_files_.end());
   terms.judgement.search.writable_roots =
       sandbox::writable_roots_of(terms.session.profile, terms.session.context);
   terms.nobody_reason = nobody;

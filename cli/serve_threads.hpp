@@ -29,6 +29,7 @@ private:
   std::vector<std::string> roots_; ///< real paths
   std::optional<std::string> ask_, profile_;
   std::vector<std::string> rule_files_;
+  std::vector<std::string> token_files_; ///< that the command line names
 };
 
 /// May an agent that works under `configured` wish for `wished`? Only for the same, or for less

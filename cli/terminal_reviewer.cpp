@@ -3,6 +3,7 @@
 #include "protocol/shell_quote.hpp"
 #include "protocol/visible_text.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <memory>
@@ -27,6 +28,22 @@ std::string shown(std::string_view text, std::string_view indent) {
     if (c == '\n') out += indent;
   }
   return out;
+}
+
+/// As much of a patch as a person reads at a terminal; what is left out is said.
+std::string first_lines(std::string_view text) {
+  constexpr int most_lines = 400;
+  constexpr std::size_t most_bytes = 64 * 1024;
+  while (text.ends_with('\n'))
+    text.remove_suffix(1);
+  std::size_t end = 0;
+  for (int lines = 0; lines < most_lines && end < std::min(text.size(), most_bytes); ++lines)
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  std::string shown{text.substr(0, std::min(end, most_bytes))};
+  if (shown.size() < text.size())
+    shown += "\n(" + std::to_string(text.size() - shown.size()) +
+             " more bytes are not shown here; say no to read them first)";
+  return shown;
 }
 
 bool write_all(int fd, std::string_view text) {
@@ -108,8 +125,15 @@ std::string question_text(const review_request& question) {
   const auto line = [&](std::string_view head, std::string_view body) {
     text.append("  ").append(head).append(shown(body, indent)).append("\n");
   };
-  if (!question.what.argv.empty()) line("command: ", shell_join(question.what.argv));
-  line("folder:  ", shell_quote(question.what.cwd));
+  if (question.what.patch) {
+    const auto& patch = *question.what.patch;
+    line("patch:   ", describe(patch.changes));
+    line("folder:  ", shell_quote(patch.cwd));
+    line("text:    ", first_lines(patch.text));
+  } else {
+    if (!question.what.argv.empty()) line("command: ", shell_join(question.what.argv));
+    line("folder:  ", shell_quote(question.what.cwd));
+  }
   line("why:     ",
        question.reason.empty() ? "the approval policy asks about this command" : question.reason);
   if (!question.what.justification.empty() && question.what.justification != question.reason)

@@ -66,6 +66,7 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
                             sandbox::writable_roots_of(session.profile, session.context)};
   terms.shell.helper = beside_me("gatehouse-sandbox");
+  terms.patch_program = beside_me("gatehouse-sandbox-patch");
   std::vector<std::string> kept;
   for (const auto& name : settings.kept_variables)
     kept.push_back(name.value);
@@ -73,6 +74,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.shell.context = session.context;
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
+  // A command that reads a reviewer's token tells it to the agent (§D13).
+  terms.shell.hidden_paths = {start.where.state + "/tokens"};
   terms.shell.default_timeout = settings.default_timeout.value;
   terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
   terms.boundary = "permission profile " + encode_profile(session.profile);

@@ -192,8 +192,17 @@ void read_profile(toml_reader& reader, const std::string& name, const toml_value
     read_file_system(reader, *files, profile);
   if (const auto* network = reader.table(table, "network"))
     read_network_table(reader, *network, profile);
-  reader.warn_unknown(table, "permissions." + name + ".",
-                      {"description", "extends", "workspace_roots", "filesystem", "network"});
+  for (const auto& preset : reader.strings(table, "presets")) {
+    if (preset.value == "git")
+      for (auto& entry : git_preset_entries())
+        profile.entries.push_back(std::move(entry));
+    else
+      reader.fail(*find(table, "presets"), "`" + preset.value + "` is not a preset",
+                  "The only preset is \"git\".");
+  }
+  reader.warn_unknown(
+      table, "permissions." + name + ".",
+      {"description", "extends", "workspace_roots", "presets", "filesystem", "network"});
   if (profile.entries.empty() && profile.extends.empty())
     reader.warn(value, "the profile `" + name + "` has no entries: nothing can be read under it");
   for (const auto& entry : profile.entries) {

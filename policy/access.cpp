@@ -78,6 +78,8 @@ const std::vector<std::string>& default_protected_names() {
   static const std::vector<std::string> names{
       // repositories and the state of agents
       ".git", ".agents", ".codex", ".gatehouse", ".claude", ".gemini", ".cursor", ".mcp.json",
+      // what a git folder opened for commits still keeps for its worktrees
+      "commondir", "config.worktree",
       // credentials
       ".aws", ".ssh", ".gnupg", ".netrc", ".gitconfig",
       // files that editors and hook runners execute without a question
@@ -86,6 +88,33 @@ const std::vector<std::string>& default_protected_names() {
       ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile",
       ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc"};
   return names;
+}
+
+bool holds_installed_packages(std::string_view folder_name) noexcept {
+  return folder_name == "node_modules" || folder_name == "__pycache__";
+}
+
+bool protects_nested_names(const profile_entry& entry, std::string_view resolved_path) noexcept {
+  if (resolved_path == "/" || entry.access != access::write) return false;
+  const auto* special = std::get_if<special_path>(&entry.path);
+  return special ? special->kind == special_kind::project_roots
+                 : std::holds_alternative<literal_path>(entry.path);
+}
+
+std::optional<protected_place> find_protected_name(const std::vector<std::string>& names,
+                                                   std::string_view root, std::string_view path) {
+  if (!is_below(path, root)) return std::nullopt;
+  std::size_t at = root == "/" ? 1 : root.size() + 1; // where a component begins
+  while (at < path.size()) {
+    const auto rest = path.substr(at);
+    for (const auto& name : names)
+      if (rest.starts_with(name) && (rest.size() == name.size() || rest[name.size()] == '/'))
+        return protected_place{std::string{path.substr(0, at + name.size())}, name};
+    const auto end = std::min(rest.find('/'), rest.size());
+    if (holds_installed_packages(rest.substr(0, end))) return std::nullopt;
+    at += end + 1;
+  }
+  return std::nullopt;
 }
 
 const std::vector<std::string>& minimal_paths() {

@@ -37,6 +37,22 @@ struct access_context {
 /// several components (`.github/hooks`).
 const std::vector<std::string>& default_protected_names();
 
+/// A protected name on the way of a path.
+struct protected_place {
+  std::string path; ///< up to and with the name
+  std::string name; ///< as in the list
+};
+/// The first name of `names` that `path` is or lies below, anywhere below `root`. Nothing inside
+/// folders of installed packages (`node_modules`, …), which are full of such names.
+std::optional<protected_place> find_protected_name(const std::vector<std::string>& names,
+                                                   std::string_view root, std::string_view path);
+/// Is this the name of such a folder?
+bool holds_installed_packages(std::string_view folder_name) noexcept;
+
+/// Do names count at any depth below the paths of this entry? They do below a folder that was named
+/// as a place to work in; `/` and the folders for temporary files protect their direct children.
+bool protects_nested_names(const profile_entry& entry, std::string_view resolved_path) noexcept;
+
 /// What `:minimal` grants: the system's programs, libraries and configuration.
 const std::vector<std::string>& minimal_paths();
 

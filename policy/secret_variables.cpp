@@ -31,7 +31,8 @@ bool is_url_with_password(std::string_view value) {
 bool holds_secret(std::string_view entry) {
   const auto equals = std::min(entry.find('='), entry.size());
   const auto name = to_lower_ascii(entry.substr(0, equals));
-  if (name.ends_with("_pwd")) return true; // MYSQL_PWD, not PWD
+  if (name.ends_with("_pwd")) return true;               // MYSQL_PWD, not PWD
+  if (name.starts_with("git_config_key_")) return false; // the name of a setting, which git needs
   for (std::size_t at = 0; at < name.size();) {
     const auto end = std::min(name.find_first_of("_-.", at), name.size());
     if (names_secret(std::string_view{name}.substr(at, end - at))) return true;

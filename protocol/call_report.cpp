@@ -8,10 +8,14 @@ int exit_status(const call_report& report) noexcept {
   constexpr int timed_out = 124;
   constexpr int refused = 125;
   constexpr int usage = 2;
+  constexpr int patch_failed = 1;
   switch (report.ending) {
   case call_ending::refused: return refused;
   case call_ending::aborted: return stopped_by_user;
   case call_ending::failed:
+    if (report.patch && report.failure && report.failure->code != errc::boundary_unavailable &&
+        report.failure->code != errc::boundary_failed)
+      return patch_failed;
     if (report.failure && report.failure->code == errc::invalid_request) return usage;
     return no_boundary;
   case call_ending::completed: break;

@@ -4,6 +4,7 @@
 #include "protocol/error.hpp"
 #include "protocol/exec_policy.hpp"
 #include "protocol/network.hpp"
+#include "protocol/patch_call.hpp"
 #include "protocol/review.hpp"
 #include "protocol/sandbox_choice.hpp"
 
@@ -47,6 +48,9 @@ struct attempt_record {
   std::vector<blocked_connection> blocked; ///< by the managed network, in order; at most 200
   std::optional<error> failure;
   std::chrono::milliseconds duration{0};
+  std::chrono::milliseconds limit{0}; ///< time limit; 0: it did not come to one
+  std::chrono::milliseconds grace{0}; ///< between the request to end and the kill
+  std::vector<std::string> warnings;  ///< about the boundary, before the start
 };
 
 struct review_record {
@@ -55,6 +59,14 @@ struct review_record {
   reviewer_kind reviewer = reviewer_kind::none;
   review_decision decision = review_decision::denied;
   std::string reason;
+};
+
+/// What became of a patch, all attempts together (§107).
+struct patch_result {
+  std::vector<file_change> asked;     ///< what it would change
+  std::vector<file_change> committed; ///< what is on disk, also when the rest failed
+  /// Chunks that matched only where white space or typographic characters were ignored.
+  std::size_t tolerant_matches = 0;
 };
 
 /// How the whole call ended.
@@ -74,6 +86,7 @@ struct call_report {
   std::vector<review_record> reviews;
   std::vector<attempt_record> attempts;
   captured_output output;                   ///< of the last attempt
+  std::optional<patch_result> patch;        ///< set when the call is a patch
   std::optional<given_permissions> granted; ///< request_permissions: what it was given
   std::string message; ///< to the model: why it was refused or denied and the safer path (§48b)
   std::optional<error> failure;
@@ -81,9 +94,9 @@ struct call_report {
 
 using call_report_ptr = std::shared_ptr<const call_report>;
 
-/// Exit status of `gatehouse run`: the command's own; 128+n for a signal; 124 time-out; 125
-/// refused; 126/127 not executable / not found; 120 stopped by the user; 121 no boundary (nothing
-/// ran).
+/// Exit status of `gatehouse run`: the command's own (1 for a patch that cannot be applied); 128+n
+/// for a signal; 124 time-out; 125 refused; 126/127 not executable / not found; 120 stopped by the
+/// user; 121 no boundary (nothing ran).
 int exit_status(const call_report& report) noexcept;
 
 } // namespace gatehouse

@@ -44,9 +44,11 @@ json::object blocked_json(const blocked_connection& what) {
 json::object attempt_json(const attempt_record& attempt) {
   json::object out{{"sandbox", to_string(attempt.sandbox)},
                    {"network", to_string(attempt.network)}};
-  if (attempt.ending == attempt_ending::timed_out)
+  if (attempt.ending == attempt_ending::timed_out) {
     out["timed_out"] = true;
-  else if (attempt.ending == attempt_ending::cancelled)
+    out["limit_ms"] = attempt.limit.count();
+    out["grace_ms"] = attempt.grace.count();
+  } else if (attempt.ending == attempt_ending::cancelled)
     out["cancelled"] = true;
   else if (attempt.signal)
     out["signal"] = *attempt.signal;
@@ -60,7 +62,23 @@ json::object attempt_json(const attempt_record& attempt) {
     out["blocked_connections"] = std::move(blocked);
   }
   if (attempt.failure) out["failure"] = error_json(*attempt.failure);
+  if (!attempt.warnings.empty()) {
+    json::array warnings;
+    for (const auto& one : attempt.warnings)
+      warnings.emplace_back(text(one));
+    out["warnings"] = std::move(warnings);
+  }
   out["duration_ms"] = attempt.duration.count();
+  return out;
+}
+
+json::array changes_json(std::span<const file_change> changes) {
+  json::array out;
+  for (const auto& change : changes) {
+    json::object entry{{"change", to_string(change.what)}, {"path", text(change.path)}};
+    if (!change.from.empty()) entry["from"] = text(change.from);
+    out.push_back(std::move(entry));
+  }
   return out;
 }
 
@@ -86,6 +104,12 @@ std::string encode_call_report(const call_report& report) {
       {"aggregated", text(report.output.aggregated)},
       {"truncated_bytes", report.output.truncated_bytes},
       {"exit_status", exit_status(report)}};
+  if (report.patch) {
+    out["patch"] = changes_json(report.patch->asked);
+    out["delta"] = changes_json(report.patch->committed);
+    if (report.patch->tolerant_matches > 0)
+      out["tolerant_matches"] = report.patch->tolerant_matches;
+  }
   if (report.granted) out["granted"] = json::parse(encode_given_permissions(*report.granted));
   if (!report.message.empty()) out["message"] = text(report.message);
   if (report.failure) out["failure"] = error_json(*report.failure);

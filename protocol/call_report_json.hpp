@@ -7,8 +7,9 @@
 namespace gatehouse {
 
 /// The document of `gatehouse run --json`: decision (as `policy explain`), reviews, attempts,
-/// output, exit status, and where there is one the message to the model. One line of JSON without
-/// the newline; bytes that are no UTF-8 appear as U+FFFD.
+/// output, exit status, and where there is one the message to the model; for a patch also `patch`,
+/// the files that it would change, `delta`, the files that it has changed, and `tolerant_matches`
+/// unless zero. One line of JSON without the newline; bytes that are no UTF-8 appear as U+FFFD.
 std::string encode_call_report(const call_report& report);
 
 } // namespace gatehouse

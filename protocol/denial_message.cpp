@@ -1,6 +1,6 @@
 #include "protocol/denial_message.hpp"
 
-#include "protocol/shell_quote.hpp"
+#include "protocol/patch_call.hpp"
 
 namespace gatehouse {
 namespace {
@@ -86,7 +86,7 @@ std::string review_refusal_message(const review_request& question, const review_
   return lines({
       question.tool == "request_permissions"
           ? std::string{"Not granted: the permissions that were asked for."}
-          : "Not approved, nothing was run: " + shell_join(question.what.argv),
+          : "Not approved, nothing was run: " + describe(question.what),
       question.reason.empty() ? std::string{} : sentence("It was asked because " + question.reason),
       verdict(answer),
       question.without_sandbox ? "Work inside the sandbox (sandbox_permissions use_default), or "
@@ -203,6 +203,21 @@ std::string cancelled_message() {
 std::string failure_message(const error& failure) {
   return lines({sentence("The command was not run: " + failure.message),
                 failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
+}
+
+std::string patch_failure_message(const error& failure) {
+  return lines({sentence("The patch was not applied: " + failure.message),
+                failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
+}
+
+std::string partial_patch_note(const patch_result& patch) {
+  if (patch.committed.empty()) return {};
+  const bool whole = patch.committed == patch.asked;
+  return std::string{whole ? "All of the patch is on disk: "
+                           : "This part of the patch is on disk "
+                             "and stays: "} +
+         describe(patch.committed) +
+         (whole ? "." : ".\nMake a patch of the rest; do not repeat these files.");
 }
 
 } // namespace gatehouse

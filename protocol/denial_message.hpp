@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/call_report.hpp"
 #include "protocol/denial.hpp"
 #include "protocol/error.hpp"
 #include "protocol/exec_policy.hpp"
@@ -44,6 +45,11 @@ denial denial_of(const blocked_connection& what);
 
 /// What the program that wanted the connection gets to read (BR-089).
 std::string blocked_connection_message(const blocked_connection& what);
+/// The patch could not be read, does not fit the files, or the system refused part of it.
+std::string patch_failure_message(const error& failure);
+
+/// Which part of a patch is on disk although the rest is not (§107). Empty when nothing is.
+std::string partial_patch_note(const patch_result& patch);
 
 /// "writing /etc/passwd", "connecting to example.org": what was refused, without a full stop.
 std::string describe(const denial& what);

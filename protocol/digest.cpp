@@ -43,6 +43,18 @@ void write(field_writer& out, const additional_permissions& overlay) {
   }
 }
 
+void write(field_writer& out, const patch_call& patch) {
+  out.text(patch.cwd);
+  out.text(patch.text);
+  out.number(patch.changes.size());
+  for (const auto& change : patch.changes) {
+    out.number(static_cast<std::uint64_t>(change.what));
+    out.text(change.path);
+    out.text(change.from);
+    out.text(change.shown);
+  }
+}
+
 } // namespace
 
 std::string digest_of(const proposal& what, const digest_terms& terms) {
@@ -58,6 +70,8 @@ std::string digest_of(const proposal& what, const digest_terms& terms) {
   out.text(to_string(what.sandbox_permissions));
   out.number(what.additional_permissions ? 1 : 0);
   if (what.additional_permissions) write(out, *what.additional_permissions);
+  out.number(what.patch ? 1 : 0);
+  if (what.patch) write(out, *what.patch);
   out.number(static_cast<std::uint64_t>(terms.attempt));
   out.number(terms.without_sandbox ? 1 : 0);
   out.text(terms.network_host);

@@ -114,6 +114,10 @@ bool all_utf8(const proposal& what) {
   if (!std::all_of(what.argv.begin(), what.argv.end(), ok) || !ok(what.cwd) ||
       !ok(what.environment_id))
     return false;
+  if (what.patch) {
+    const auto paths = touched_paths(what.patch->changes);
+    if (!ok(what.patch->cwd) || !std::all_of(paths.begin(), paths.end(), ok)) return false;
+  }
   if (!what.additional_permissions) return true;
   const auto& entries = what.additional_permissions->entries;
   return std::all_of(entries.begin(), entries.end(),
@@ -148,21 +152,37 @@ result<std::string> planned_action(const review_request& question) {
     json.key("additional_permissions");
     json.raw(encode_additional_permissions(*what.additional_permissions));
   }
-  json.key("command");
-  json.open('[');
-  for (const auto& word : what.argv) {
-    json.item();
-    json.text(word);
+  if (!what.patch) {
+    json.key("command");
+    json.open('[');
+    for (const auto& word : what.argv) {
+      json.item();
+      json.text(word);
+    }
+    json.close(']');
   }
-  json.close(']');
-  json.field("cwd", what.cwd);
+  json.field("cwd", what.patch ? what.patch->cwd : what.cwd);
   json.field("environment_id", what.environment_id);
+  if (what.patch) {
+    json.key("files");
+    json.open('[');
+    for (const auto& path : touched_paths(what.patch->changes)) {
+      json.item();
+      json.text(path);
+    }
+    json.close(']');
+  }
   if (!what.justification.empty()) json.field("justification", what.justification);
+  if (what.patch) json.field("patch", what.patch->text);
   if (question.network) json.field("network_access", to_string(*question.network));
   json.field("sandbox_permissions", to_string(what.sandbox_permissions));
-  json.field("tool", question.network ? "network_access" : question.tool);
-  json.key("tty");
-  json.boolean(what.tty);
+  json.field("tool", question.network ? "network_access"
+                     : what.patch     ? "apply_patch"
+                                      : std::string_view{question.tool});
+  if (!what.patch) {
+    json.key("tty");
+    json.boolean(what.tty);
+  }
   json.field("will_be_allowed", question.will_be_allowed);
   json.key("without_sandbox");
   json.boolean(question.without_sandbox);

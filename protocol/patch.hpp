@@ -51,7 +51,8 @@ struct patch {
 };
 
 /// Reads a patch; also one wrapped in `<<EOF`, `<<'EOF'` or `<<"EOF"`. The error names the line of
-/// the patch, shows it, and says what would be right.
+/// the patch, shows it, and says what would be right. Text only: NUL and bytes that are no UTF-8
+/// are errc::invalid_request, too many bytes or files (protocol/patch_call.hpp) errc::too_large.
 result<patch> parse_patch(std::string_view text);
 
 /// What applying the chunks of one update to a file's bytes gives.

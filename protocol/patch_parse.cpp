@@ -1,6 +1,7 @@
 #include "protocol/patch.hpp"
 
 #include "protocol/json_quote.hpp"
+#include "protocol/patch_call.hpp"
 #include "protocol/utf8.hpp"
 
 #include <algorithm>
@@ -72,8 +73,7 @@ public:
     drop_blank_ends();
     unwrap_heredoc();
     if (lines_.empty()) return bad(1, "the patch is empty", {});
-    if (trim(lines_.front().text) != begin_marker)
-      return bad(lines_.front().number, "expected `*** Begin Patch`", lines_.front().text);
+    if (trim(lines_.front().text) != begin_marker) return no_patch(lines_.front());
     if (trim(lines_.back().text) != end_marker)
       return bad(lines_.back().number, "expected `*** End Patch` as the last line",
                  lines_.back().text);
@@ -87,6 +87,11 @@ public:
     while (next_ < end_) {
       auto operation = read_operation();
       if (!operation) return std::move(operation).error();
+      if (parsed.operations.size() == most_patch_files)
+        return error{errc::too_large,
+                     "patch line " + std::to_string(operation->line) + ": more than " +
+                         std::to_string(most_patch_files) + " files in one patch",
+                     "split the patch"};
       parsed.operations.push_back(std::move(*operation));
     }
     if (parsed.operations.empty())
@@ -95,6 +100,23 @@ public:
   }
 
 private:
+  /// The wrappings that people and models put around a patch, each with its own way out.
+  static error no_patch(const source_line& first) {
+    auto failure = bad(first.number, "expected `*** Begin Patch`", first.text);
+    const auto text = trim(first.text);
+    std::string_view hint;
+    if (text.starts_with("```"))
+      hint = "leave the ``` lines out: ";
+    else if (text.starts_with('{') || text.starts_with('['))
+      hint = "this is JSON: give the text of the patch alone: ";
+    else if (text.starts_with("apply") || text.starts_with("<<"))
+      hint = "give the text of the patch alone, without the shell's part: ";
+    else if (text.starts_with("--- ") || text.starts_with("diff "))
+      hint = "a unified diff is not understood: ";
+    failure.remedy = std::string{hint} + failure.remedy;
+    return failure;
+  }
+
   void drop_blank_ends() {
     while (!lines_.empty() && trim(lines_.back().text).empty())
       lines_.pop_back();
@@ -222,6 +244,22 @@ private:
 } // namespace
 
 result<patch> parse_patch(std::string_view text) {
+  if (text.size() > largest_patch_bytes)
+    return error{errc::too_large,
+                 "the patch has " + std::to_string(text.size()) + " bytes, more than the " +
+                     std::to_string(largest_patch_bytes) + " that are read",
+                 "split the patch"};
+  const auto nul = text.find('\0');
+  const auto broken = find_invalid_utf8(text);
+  if (nul != std::string_view::npos || broken) {
+    const auto at = std::min(nul, broken ? *broken : nul);
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    return error{errc::invalid_request,
+                 "patch line " + std::to_string(line) + ": " +
+                     (at == nul ? "a NUL character" : "bytes that are no UTF-8"),
+                 "a patch is text: write binary files by another way"};
+  }
   return parser{text}.run();
 }
 

@@ -1,6 +1,7 @@
 #include "protocol/permission_profile.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace gatehouse {
 namespace {
@@ -8,6 +9,11 @@ namespace {
 profile_entry special(special_kind kind, access a) {
   return {special_path{kind, {}, {}}, a, false};
 }
+
+/// Parts of a git folder that commands do not write under the preset `git`.
+constexpr std::array<std::string_view, 11> kept_git_parts{
+    "config",  "config.worktree", "hooks",     "info",         "commondir",   "modules",
+    "remotes", "branches",        "sequencer", "rebase-merge", "rebase-apply"};
 
 std::string_view special_name(special_kind kind) noexcept {
   switch (kind) {
@@ -53,6 +59,24 @@ permission_profile danger_full_access_profile() {
   profile.file_system.restricted = false;
   profile.network = network_policy::enabled;
   return profile;
+}
+
+std::vector<profile_entry> git_preset_entries() {
+  const auto below = [](std::string subpath, access a) {
+    return profile_entry{special_path{special_kind::project_roots, std::move(subpath), {}}, a,
+                         true};
+  };
+  std::vector<profile_entry> entries{below(".git", access::write)};
+  for (const auto part : kept_git_parts)
+    entries.push_back(below(".git/" + std::string{part}, access::read));
+  return entries;
+}
+
+std::vector<profile_entry> git_preset_entries_at(const std::string& git_folder) {
+  std::vector<profile_entry> entries{{literal_path{git_folder}, access::write, true}};
+  for (const auto part : kept_git_parts)
+    entries.push_back({literal_path{git_folder + "/" + std::string{part}}, access::read, true});
+  return entries;
 }
 
 std::optional<permission_profile> built_in_profile(std::string_view name) {

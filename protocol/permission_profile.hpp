@@ -82,6 +82,14 @@ permission_profile workspace_write_profile();
 /// Disabled: an exit for disposable machines (§130a).
 permission_profile danger_full_access_profile();
 
+/// What the preset `git` adds to a profile: the git folder of every project root is writable, but
+/// not what makes git execute or obey something (configuration, hooks, attributes, pointers to
+/// other folders, submodules, half-done rebases). A project root whose `.git` is a file gets
+/// nothing by it: see git_preset_entries_at().
+std::vector<profile_entry> git_preset_entries();
+/// The same for the git folder at an absolute path.
+std::vector<profile_entry> git_preset_entries_at(const std::string& git_folder);
+
 /// The built-in profile called `name` ("read-only", ":read-only", "workspace-write", ":workspace",
 /// "danger-full-access", ":danger-full-access"), or nothing.
 std::optional<permission_profile> built_in_profile(std::string_view name);

@@ -21,8 +21,8 @@ result<permission_profile> decode_profile(std::string_view json);
 std::string encode_profile(const permission_profile& profile);
 
 /// An overlay (§12): `{"network"?:{"enabled"?:bool},"file_system"?:FS}` where FS is
-/// `{"entries":[…],"glob_scan_max_depth"?}` or `{"read"?:[…],"write"?:[…]}` (reads first).
-/// Errors as above.
+/// `{"entries":[…],"glob_scan_max_depth"?}` or (and `"presets"?:["git"]`, see git_preset_entries())
+/// `{"read"?:[…],"write"?:[…]}` (reads first). Errors as above.
 result<additional_permissions> decode_additional_permissions(std::string_view json);
 
 /// The read/write form where it can say everything, else the one with entries.

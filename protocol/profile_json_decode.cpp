@@ -292,7 +292,7 @@ result<network_policy> decode_network(const fields& object) {
 
 /// `{"network"?, "file_system"?}` without a type: an overlay, or a profile of the older form.
 result<additional_permissions> decode_overlay(const located& at) {
-  auto object = fields::of(at, {"network", "file_system"});
+  auto object = fields::of(at, {"network", "file_system", "presets"});
   if (!object) return object.error();
   additional_permissions overlay;
   if (const auto network = object->find("network")) {
@@ -305,6 +305,15 @@ result<additional_permissions> decode_overlay(const located& at) {
     if (!list) return list.error();
     overlay.entries = std::move(list->entries);
     overlay.glob_scan_max_depth = list->depth;
+  }
+  if (const auto presets = object->find("presets")) {
+    if (!presets->value->is_array()) return presets->wrong("expected an array");
+    for (const auto& name : presets->value->get_array()) {
+      if (!name.is_string() || name.get_string() != "git")
+        return presets->wrong("the only preset is `git`");
+      for (auto& entry : git_preset_entries())
+        overlay.entries.push_back(std::move(entry));
+    }
   }
   return overlay;
 }

@@ -17,6 +17,7 @@ enum class sandbox_event_kind : std::uint8_t {
   signalled,       ///< a signal ended the command: `signal`
   exec_failed,     ///< nothing ran: the program could not be executed, `error_number`
   boundary_failed, ///< nothing ran: `message` and `remedy`
+  warning,         ///< people should know, about the boundary or what came to be: `message`
   killed,          ///< the supervisor ended the command, because a guard was got around: `message`
 };
 /// "started", "blocked", … as in the JSON.
@@ -32,7 +33,7 @@ struct sandbox_event {
   std::string family;  ///< blocked, network: "AF_INET", …
   std::string host;    ///< blocked, network: "192.0.2.1:443" where it is known
   std::string entry;   ///< blocked: which protection, "protected name `.git`"
-  std::string message; ///< boundary_failed, exec_failed, killed
+  std::string message; ///< boundary_failed, exec_failed, killed, warning
   std::string remedy;  ///< what to do next; may be empty
   std::optional<int> exit_code;
   std::optional<int> signal;

@@ -1,5 +1,7 @@
 #include "protocol/tool_call.hpp"
 
+#include "protocol/shell_quote.hpp"
+
 namespace gatehouse {
 
 std::string_view to_string(sandbox_permissions p) noexcept {
@@ -16,6 +18,11 @@ std::optional<sandbox_permissions> sandbox_permissions_from(std::string_view tex
                  sandbox_permissions::with_additional_permissions})
     if (text == to_string(p)) return p;
   return std::nullopt;
+}
+
+std::string describe(const proposal& what) {
+  if (!what.patch) return shell_join(what.argv);
+  return "apply a patch: " + describe(what.patch->changes);
 }
 
 } // namespace gatehouse

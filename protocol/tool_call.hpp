@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/patch_call.hpp"
 #include "protocol/permission_profile.hpp"
 
 #include <chrono>
@@ -47,8 +48,13 @@ struct proposal {
   std::vector<std::string> prefix_rule; ///< suggested amendment (§40); empty: none
   bool tty = false;
   std::string environment_id = "local";
+  /// Set when the command is a patch (§11): then this is applied, and `argv` is only how it came.
+  std::optional<patch_call> patch;
 
   bool operator==(const proposal&) const = default;
 };
+
+/// The action in one line, as people read it: the words of the command, or the files of the patch.
+std::string describe(const proposal& what);
 
 } // namespace gatehouse

@@ -96,6 +96,29 @@ result<tool_arguments> read_shell(const json_node& root) {
   return tool_arguments{std::move(request)};
 }
 
+/// A patch is the argv `apply_patch TEXT`, however it comes.
+result<tool_arguments> read_patch(const json_node& root) {
+  const auto fields = root.object({"patch", "workdir", "timeout_ms"});
+  if (!fields) return fields.error();
+  const auto patch = fields->need("patch");
+  if (!patch) return patch.error();
+  auto text = patch->text();
+  if (!text) return text.error();
+  shell_request request;
+  request.command = std::vector<std::string>{"apply_patch", *std::move(text)};
+  if (const auto field = given(*fields, "workdir")) {
+    auto folder = field->text();
+    if (!folder) return folder.error();
+    request.workdir = *std::move(folder);
+  }
+  if (const auto field = given(*fields, "timeout_ms")) {
+    const auto ms = field->integer(1, longest_timeout_ms);
+    if (!ms) return ms.error();
+    request.timeout = std::chrono::milliseconds{*ms};
+  }
+  return tool_arguments{std::move(request)};
+}
+
 result<tool_arguments> read_permissions(const json_node& root) {
   const auto fields = root.object({"permissions", "reason"});
   if (!fields) return fields.error();
@@ -116,20 +139,25 @@ result<tool_arguments> read_permissions(const json_node& root) {
 } // namespace
 
 std::string_view tool_name(const tool_arguments& arguments) noexcept {
-  return std::holds_alternative<shell_request>(arguments) ? "shell_command" : "request_permissions";
+  const auto* shell = std::get_if<shell_request>(&arguments);
+  if (!shell) return "request_permissions";
+  const auto* argv = std::get_if<std::vector<std::string>>(&shell->command);
+  return argv && argv->size() == 2 && argv->front() == "apply_patch" ? "apply_patch"
+                                                                     : "shell_command";
 }
 
 result<tool_arguments> decode_tool_arguments(std::string_view tool, std::string_view json) {
   const json_source source{"arguments of " + std::string{tool}, errc::invalid_request,
                            "Correct the call; nothing was run.", 16U * 1024 * 1024};
   const bool shell = tool == "shell_command";
-  if (!shell && tool != "request_permissions")
+  const bool patch = tool == "apply_patch";
+  if (!shell && !patch && tool != "request_permissions")
     return error{errc::invalid_request, "there is no tool `" + std::string{tool} + "` here",
-                 "The tools are shell_command and request_permissions."};
+                 "The tools are shell_command, apply_patch and request_permissions."};
   const auto tree = parse_json(json, source);
   if (!tree) return tree.error();
   const json_node root{*tree, source};
-  return shell ? read_shell(root) : read_permissions(root);
+  return shell ? read_shell(root) : patch ? read_patch(root) : read_permissions(root);
 }
 
 } // namespace gatehouse

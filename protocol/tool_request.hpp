@@ -46,11 +46,14 @@ struct tool_request {
   bool operator==(const tool_request&) const = default;
 };
 
-/// "shell_command", "request_permissions".
+/// "shell_command", "apply_patch" (a shell_request with the argv `apply_patch TEXT`),
+/// "request_permissions".
 std::string_view tool_name(const tool_arguments& arguments) noexcept;
 
-/// Reads the JSON arguments of the tool with this name. Strict: an unknown tool, field or word, a
-/// missing command and a number out of range are errc::invalid_request with the JSON pointer.
+/// Reads the JSON arguments of the tool with this name; those of apply_patch are `patch` and, where
+/// they differ from the session's, `workdir` and `timeout_ms`. Strict: an unknown tool, field or
+/// word, a missing command and a number out of range are errc::invalid_request with the JSON
+/// pointer.
 result<tool_arguments> decode_tool_arguments(std::string_view tool, std::string_view json);
 
 } // namespace gatehouse

@@ -133,10 +133,13 @@ public:
     if (queue_.empty()) write_close();
   }
 
+  [[nodiscard]] bool stands() const noexcept { return !ended_; }
+
   /// The server ends: nothing more is said to the owner.
   void abandon() {
     events_ = {};
-    finish();
+    ended_ = true;
+    drop();
   }
 
 private:
@@ -205,7 +208,8 @@ private:
         ws_.next_layer(), *response,
         [self = shared_from_this(), response, keep](const beast_error& ec, std::size_t) {
           if (self->ended_) return;
-          if (ec || !keep) return self->finish();
+          if (ec) return self->finish();
+          if (!keep) return self->leave();
           self->read_request();
         });
   }
@@ -251,7 +255,7 @@ private:
 
   void have_message(const beast_error& ec) {
     if (ended_) return;
-    if (ec) return finish();
+    if (ec) return leave();
     if (!ws_.got_text()) {
       close(1003, "text messages only");
       buffer_.consume(buffer_.size());
@@ -296,15 +300,48 @@ private:
     ws_.async_close(reason_, [self = shared_from_this()](const beast_error&) {});
   }
 
+  /// Ends it at once.
   void finish() {
     if (ended_) return;
+    const auto self = shared_from_this();
+    end();
+    drop();
+  }
+
+  /// Ends it, but reads on for a moment: to close over bytes that were not read is a reset, and a
+  /// reset takes with it what was said last, which may be why the connection ends.
+  void leave() {
+    if (ended_) return;
+    end();
+    beast_error ignored; // the peer may be gone
+    beast::get_lowest_layer(ws_).socket().shutdown(asio::socket_base::shutdown_send, ignored);
+    beast::get_lowest_layer(ws_).expires_after(server_->terms.last_words);
+    discard();
+  }
+
+  void discard() {
+    buffer_.clear();
+    ws_.next_layer().async_read_some(
+        buffer_.prepare(std::size_t{64} << 10U),
+        [self = shared_from_this()](const beast_error& ec, std::size_t bytes) {
+          if (ec || bytes > self->unread_) return self->drop();
+          self->unread_ -= bytes;
+          self->discard();
+        });
+  }
+
+  void end() {
     ended_ = true;
+    if (const auto closed = std::exchange(events_, {}).on_closed) closed();
+  }
+
+  void drop() {
+    if (std::exchange(dropped_, true)) return;
     const auto self = shared_from_this();
     if (!open_) --server_->waiting;
     beast_error ignored; // it is closed whatever it says
     beast::get_lowest_layer(ws_).socket().close(ignored);
     server_->peers.erase(self);
-    if (const auto closed = std::exchange(events_, {}).on_closed) closed();
   }
 
   std::shared_ptr<impl> server_;
@@ -315,7 +352,8 @@ private:
   std::deque<std::string> queue_;
   std::size_t queued_ = 0;
   bool above_ = false;
-  bool open_ = false, closing_ = false, ended_ = false;
+  std::size_t unread_ = std::size_t{128} << 20U; ///< that may be thrown away at the end
+  bool open_ = false, closing_ = false, ended_ = false, dropped_ = false;
   websocket::close_reason reason_;
 };
 
@@ -361,7 +399,8 @@ std::uint16_t websocket_server::port() const noexcept {
 }
 
 std::size_t websocket_server::connections() const noexcept {
-  return impl_->peers.size();
+  return static_cast<std::size_t>(
+      std::ranges::count_if(impl_->peers, [](const auto& one) { return one->stands(); }));
 }
 
 result<std::unique_ptr<websocket_server>>

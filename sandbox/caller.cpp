@@ -104,6 +104,18 @@ std::optional<std::string> caller::read_text(std::uint64_t address, int& failure
   return std::nullopt;
 }
 
+signal_target caller::signal_due() const {
+  const std::string path = proc("status");
+  const auto mask = [&](std::string_view key) {
+    return std::strtoull(status_line(path, key).c_str(), nullptr, 16);
+  };
+  const auto taken = ~mask("\nSigBlk:");
+  const bool shared = (mask("\nShdPnd:") & taken) != 0;
+  const bool alone = std::atoi(status_line(path, "\nThreads:").c_str()) == 1;
+  if ((mask("\nSigPnd:") & taken) != 0 || (shared && alone)) return signal_target::this_thread;
+  return shared ? signal_target::any_thread : signal_target::nobody;
+}
+
 file_descriptor caller::borrow(int fd) const {
   constexpr unsigned thread_flag = O_EXCL; // PIDFD_THREAD, Linux 6.9
   file_descriptor process{static_cast<int>(syscall(SYS_pidfd_open, thread_, thread_flag))};

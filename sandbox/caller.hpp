@@ -30,6 +30,9 @@ struct place {
   }
 };
 
+/// Who is to take a signal that has been sent and not been taken yet.
+enum class signal_target { nobody, this_thread, any_thread };
+
 /// A process of the sandbox that waits in a supervised call. Reads its memory, its descriptors and
 /// its view of the file system. Until still_waits() is asked, every answer may be about a process
 /// that has died meanwhile, or about another one that got its number.
@@ -47,6 +50,10 @@ public:
   /// A NUL-terminated string of less than PATH_MAX bytes. @return errno (EFAULT, ENAMETOOLONG) in
   /// `failure` when there is none
   std::optional<std::string> read_text(std::uint64_t address, int& failure) const;
+
+  /// Has a signal come that the thread does not block? While it waits for us it takes none but
+  /// those that end it.
+  [[nodiscard]] signal_target signal_due() const;
 
   /// Our own descriptor of the same open file. Empty with errno set when there is none.
   [[nodiscard]] file_descriptor borrow(int fd) const;

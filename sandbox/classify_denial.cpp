@@ -30,7 +30,9 @@ public:
         evidence_.exit_code.value_or(0) == 0)
       return std::nullopt;
     auto found = from_observed();
-    if (!found) found = from_text(evidence_.stderr_tail);
+    // Programs try things in passing (an update, a log): what they complain about goes first.
+    if (!found || !is_named(*found))
+      if (auto told = from_text(evidence_.stderr_tail)) found = std::move(told);
     if (!found) found = from_network_text();
     if (!found) found = from_text(evidence_.stdout_tail);
     if (!found && evidence_.exit_code == 128 + SIGSYS)
@@ -81,12 +83,38 @@ private:
     for (const auto& failure : find_reported_failures(text, evidence_.argv))
       for (const auto& written : failure.paths) {
         if (written.size() > 4096 || written.find('\0') != std::string::npos) continue;
-        const auto path = real(policy::absolute_below(evidence_.cwd, written));
-        const auto answer = policy::evaluate_access(profile_, context_, path);
-        if (const auto kind = refused(failure, path, answer))
-          return denial{*kind, path, {}, answer.decided_by, {}};
+        if (auto found = judge(failure, policy::absolute_below(evidence_.cwd, written)))
+          return found;
+        if (written.starts_with('/') || failure.words != failure_words::read_only) continue;
+        // Said in a folder that the command had gone to (`cd`, `tar -C`).
+        for (const auto& folder : folders_in_argv())
+          if (auto found = judge(failure, policy::absolute_below(folder, written))) return found;
       }
     return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<denial> judge(const reported_failure& failure,
+                                            const std::string& written) const {
+    const auto path = real(written);
+    const auto answer = policy::evaluate_access(profile_, context_, path);
+    const auto kind = refused(failure, path, answer);
+    return kind ? std::optional{denial{*kind, path, {}, answer.decided_by, {}}} : std::nullopt;
+  }
+
+  /// The absolute paths of the command line that are folders here.
+  [[nodiscard]] std::vector<std::string> folders_in_argv() const {
+    std::vector<std::string> folders;
+    if (!evidence_.look) return folders;
+    constexpr std::string_view between = " \t\n\"'`;&|()<>=";
+    for (const std::string_view text : evidence_.argv)
+      for (std::size_t at = 0; at < text.size() && folders.size() < 8;) {
+        const auto end = std::min(text.find_first_of(between, at), text.size());
+        const auto word = text.substr(at, end - at);
+        at = end + 1;
+        if (word.starts_with('/') && evidence_.look(word).kind == path_kind::directory)
+          folders.emplace_back(word);
+      }
+    return folders;
   }
 
   /// Would this boundary have answered with these words?
@@ -194,12 +222,13 @@ private:
       return {{literal_path{what.path}, access::read, false}};
     if (const auto git = git_folder_of(what.path); !git.empty() && what.path != git) {
       // All that git writes, but not what it executes.
-      std::vector<profile_entry> entries;
-      for (const auto* part :
-           {"/commondir", "/config", "/config.worktree", "/hooks", "/info", "/modules"})
-        if (!policy::is_at_or_below(what.path, git + part))
-          entries.push_back({literal_path{git + part}, access::read, false});
-      entries.push_back({literal_path{git}, access::write, false});
+      auto entries = git_preset_entries_at(git);
+      std::rotate(entries.begin(), entries.begin() + 1, entries.end());
+      std::erase_if(entries, [&](profile_entry& entry) {
+        entry.skip_missing = false;
+        return entry.access == access::read &&
+               policy::is_at_or_below(what.path, std::get<literal_path>(entry.path).path);
+      });
       return entries;
     }
     std::string path = what.path;

@@ -22,6 +22,14 @@ void event_report::send(const sandbox_event& event) {
   }
 }
 
+void event_report::warn(const std::string& text) {
+  if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: warning: %s\n", text.c_str());
+  sandbox_event event;
+  event.kind = sandbox_event_kind::warning;
+  event.message = text;
+  send(event);
+}
+
 void event_report::boundary_failed(const error& why) {
   std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
   sandbox_event event;

@@ -16,6 +16,9 @@ public:
   explicit event_report(int fd) noexcept : fd_{fd} {}
 
   void send(const sandbox_event& event);
+  /// Something about the boundary that people should know, before the command starts: into the
+  /// report, or, where nobody reads one, as a line on standard error.
+  void warn(const std::string& text);
   /// The event, and one line for people on standard error. Nothing ran.
   void boundary_failed(const error& why);
 

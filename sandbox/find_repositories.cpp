@@ -1,5 +1,6 @@
 #include "sandbox/find_repositories.hpp"
 
+#include "policy/access.hpp"
 #include "policy/path_text.hpp"
 
 #include <algorithm>
@@ -20,9 +21,6 @@ namespace gatehouse::sandbox {
 namespace {
 
 constexpr std::size_t max_text = 64 * 1024; // of a pointer file or a configuration
-
-/// Folders that hold so many entries and so rarely a repository that they would use up the bound.
-constexpr std::array<std::string_view, 2> skipped_folders{"node_modules", "__pycache__"};
 
 /// Parts of a repository that make git execute or obey something.
 constexpr std::array<std::string_view, 5> executed_parts{"config", "config.worktree", "hooks",
@@ -95,13 +93,18 @@ bool is_git_folder(const std::string& folder) {
   return exists(folder + "/HEAD") && exists(folder + "/objects") && exists(folder + "/refs");
 }
 
+/// What the text of a `.git` file in `folder` names, canonical; empty when it names nothing.
+std::string pointer_target(const std::string& folder, std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos || trimmed(text.substr(0, colon)) != "gitdir") return {};
+  const auto target = trimmed(text.substr(colon + 1));
+  return target.empty() ? std::string{} : look_at(from_folder(folder, target)).canonical;
+}
+
 void follow_pointer_file(host_facts& facts, const std::string& root, const std::string& folder,
                          std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos || trimmed(text.substr(0, colon)) != "gitdir") return;
-  const auto target = trimmed(text.substr(colon + 1));
-  if (target.empty()) return;
-  const auto git_folder = look_at(from_folder(folder, target)).canonical;
+  const auto git_folder = pointer_target(folder, text);
+  if (git_folder.empty()) return;
   const auto why = "git folder of `" + folder + "`";
   const auto text_of_common = read_small_file(git_folder + "/commondir");
   if (text_of_common && !trimmed(*text_of_common).empty()) {
@@ -114,6 +117,28 @@ void follow_pointer_file(host_facts& facts, const std::string& root, const std::
 }
 
 } // namespace
+
+std::vector<std::string> git_folders_of(const std::string& work_tree) {
+  const auto root = look_at(work_tree).canonical;
+  const auto fact = look_at(root + "/.git");
+  if (fact.kind == path_kind::directory) return {fact.canonical};
+  const auto text = read_small_file(fact.canonical);
+  const auto git_folder = text ? pointer_target(root, *text) : std::string{};
+  if (git_folder.empty() || look_at(git_folder).kind != path_kind::directory) return {};
+  // The file came with the work tree, maybe from a stranger: what it names must know of it.
+  constexpr std::string_view modules = "/.git/modules/";
+  if (const auto at = git_folder.find(modules); at != std::string::npos)
+    return policy::is_at_or_below(root, git_folder.substr(0, at))
+               ? std::vector<std::string>{git_folder}
+               : std::vector<std::string>{};
+  const auto back = read_small_file(git_folder + "/gitdir");
+  const std::string all{policy::parent_of(git_folder)};
+  const std::string common{policy::parent_of(all)};
+  if (!back || look_at(from_folder(git_folder, trimmed(*back))).canonical != fact.canonical ||
+      policy::name_of(all) != "worktrees" || !is_git_folder(common))
+    return {};
+  return {common};
+}
 
 void find_git_parts(host_facts& facts, const std::string& root, const std::string& folder) {
   const std::string base = folder == "/" ? "" : folder;
@@ -133,53 +158,103 @@ void find_git_parts(host_facts& facts, const std::string& root, const std::strin
             std::string{part} + " of the bare repository `" + folder + "`", false);
 }
 
-void find_nested_repositories(host_facts& facts, const std::set<std::string>& roots,
-                              const walk_limits& limits) {
+namespace {
+
+/// One walk over the folders below the writable roots.
+class nested_walk {
+public:
+  nested_walk(host_facts& facts, const std::set<std::string>& roots,
+              const std::vector<std::string>& names, const walk_limits& limits)
+      : facts_{facts}, roots_{roots}, names_{names}, limits_{limits} {}
+
+  void run() {
+    for (const auto& root : roots_)
+      queue_.push_back({root, root, 0});
+    while (!queue_.empty()) {
+      const auto next = std::move(queue_.front());
+      queue_.pop_front();
+      list(next);
+      if (entries_ <= limits_.repository_entries && found_ <= limits_.nested_names) continue;
+      const bool too_many_entries = entries_ > limits_.repository_entries;
+      facts_.warnings.push_back(
+          (too_many_entries ? "only the first " + std::to_string(limits_.repository_entries) +
+                                  " entries were searched"
+                            : "only the first " + std::to_string(limits_.nested_names) +
+                                  " protected names are guarded") +
+          "; repositories and protected names deeper below `" + next.root +
+          "` that exist already are not protected unless an entry names them");
+      return;
+    }
+  }
+
+private:
   struct waiting {
     std::string folder;
     std::string root;
     std::size_t depth;
   };
-  std::deque<waiting> queue;
-  for (const auto& root : roots)
-    queue.push_back({root, root, 0});
-  std::size_t seen = 0;
-  while (!queue.empty()) {
-    const auto [folder, root, depth] = std::move(queue.front());
-    queue.pop_front();
-    DIR* stream = ::opendir(folder.c_str());
-    if (!stream) continue;
+
+  void list(const waiting& at) {
+    DIR* stream = ::opendir(at.folder.c_str());
+    if (!stream) return;
     bool has_head = false;
     bool has_git = false;
+    std::vector<std::string> here;
     while (const dirent* entry = ::readdir(stream)) {
       const std::string_view name{entry->d_name};
       if (name == "." || name == "..") continue;
-      if (++seen > limits.repository_entries) break;
+      if (++entries_ > limits_.repository_entries) break;
       has_head = has_head || name == "HEAD";
       has_git = has_git || name == ".git";
-      if (name == ".git" || entry->d_type != DT_DIR || depth >= limits.repository_depth ||
-          std::find(skipped_folders.begin(), skipped_folders.end(), name) != skipped_folders.end())
+      const bool is_folder = entry->d_type == DT_DIR;
+      // The names directly below a root are looked at one by one.
+      if (at.depth > 0 && name != ".git") note(at, name, here);
+      if (name == ".git" || !is_folder || at.depth >= limits_.repository_depth ||
+          policy::holds_installed_packages(name) ||
+          (name == "objects" && at.folder.ends_with("/.git")) ||
+          std::find(names_.begin(), names_.end(), name) != names_.end())
         continue;
-      std::string below = folder + "/" + std::string{name};
+      std::string below = at.folder + "/" + std::string{name};
       // Another root looks after itself; what is protected by name is not writable anyway.
-      if (!roots.contains(below)) queue.push_back({std::move(below), root, depth + 1});
+      if (!roots_.contains(below)) queue_.push_back({std::move(below), at.root, at.depth + 1});
     }
     ::closedir(stream);
-    if (depth > 0 && has_git) {
+    for (const auto& name : here)
+      if (++found_ <= limits_.nested_names)
+        // Files of other worktrees name these two places: the folders around them stay, too.
+        protect(facts_, at.root, at.folder + "/" + name, "protected name `" + name + "`",
+                name == "commondir" || name == "config.worktree");
+    if (at.depth > 0 && has_git) {
       // The folder is kept in its place too: a doctored copy could take it otherwise.
-      protect(facts, root, folder + "/.git", "nested repository `" + folder + "`", true);
-      find_git_parts(facts, root, folder);
-    } else if (depth > 0 && has_head) {
-      find_git_parts(facts, root, folder);
-    }
-    if (seen > limits.repository_entries) {
-      facts.warnings.push_back("only the first " + std::to_string(limits.repository_entries) +
-                               " entries were searched for nested repositories; `.git` folders "
-                               "deeper below `" +
-                               root + "` are not protected unless an entry names them");
-      return;
+      protect(facts_, at.root, at.folder + "/.git", "nested repository `" + at.folder + "`", true);
+      find_git_parts(facts_, at.root, at.folder);
+    } else if (at.depth > 0 && has_head) {
+      find_git_parts(facts_, at.root, at.folder);
     }
   }
+
+  /// Adds the protected names that the entry `name` is the first part of, where they exist.
+  void note(const waiting& at, std::string_view name, std::vector<std::string>& here) const {
+    for (const auto& wanted : names_)
+      if (wanted == name || (wanted.starts_with(name) && wanted.size() > name.size() &&
+                             wanted[name.size()] == '/' && exists(at.folder + "/" + wanted)))
+        here.push_back(wanted);
+  }
+
+  host_facts& facts_;
+  const std::set<std::string>& roots_;
+  const std::vector<std::string>& names_;
+  const walk_limits& limits_;
+  std::deque<waiting> queue_;
+  std::size_t entries_ = 0;
+  std::size_t found_ = 0;
+};
+
+} // namespace
+
+void find_nested_names(host_facts& facts, const std::set<std::string>& roots,
+                       const std::vector<std::string>& protected_names, const walk_limits& limits) {
+  nested_walk{facts, roots, protected_names, limits}.run();
 }
 
 } // namespace gatehouse::sandbox

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace gatehouse::sandbox {
 
@@ -13,9 +14,14 @@ namespace gatehouse::sandbox {
 /// `root`: the writable root the facts hold for. Both canonical.
 void find_git_parts(host_facts& facts, const std::string& root, const std::string& folder);
 
-/// Looks for repositories below `roots`, breadth first, links not followed, within the limits; says
-/// in facts.warnings when it did not come to the end.
-void find_nested_repositories(host_facts& facts, const std::set<std::string>& roots,
-                              const walk_limits& limits);
+/// The git folder of a work tree, canonical: `.git`; where its pointer file leads; of a linked
+/// worktree the common folder, which holds its own. Empty when there is none, or when a pointer
+/// leads to a folder that does not know this work tree.
+std::vector<std::string> git_folders_of(const std::string& work_tree);
+
+/// Looks for repositories and for protected names in the folders below `roots`, breadth first,
+/// links not followed, within the limits; says in facts.warnings when it did not come to the end.
+void find_nested_names(host_facts& facts, const std::set<std::string>& roots,
+                       const std::vector<std::string>& protected_names, const walk_limits& limits);
 
 } // namespace gatehouse::sandbox

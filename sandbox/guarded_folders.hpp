@@ -3,10 +3,13 @@
 #include "sandbox/caller.hpp"
 #include "sandbox/plan.hpp"
 
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 namespace gatehouse::sandbox {
@@ -21,7 +24,20 @@ public:
   /// The guard that forbids `operation` at `at`, or null.
   [[nodiscard]] const creation_guard* find(const place& at, guarded_operation operation) const;
 
+  /// The command has made the folder `at`. Only so many are remembered; in others the guards for
+  /// nested names stay.
+  void add_own(const place& at);
+  /// The folder `at` is being removed: its number may come again for somebody else's.
+  void forget_own(const place& at);
+  /// A nested guard that would forbid `operation`, were the folder not the command's own; or null.
+  [[nodiscard]] const creation_guard* find_waived(const place& at,
+                                                  guarded_operation operation) const;
+
 private:
+  [[nodiscard]] bool is_own(const struct stat& status) const;
+  [[nodiscard]] const creation_guard* find(const place& at, guarded_operation operation,
+                                           bool in_own_folder) const;
+
   struct folder {
     std::string path;
     dev_t device;
@@ -29,6 +45,7 @@ private:
   };
   std::span<const creation_guard> guards_;
   std::vector<folder> folders_;
+  std::set<std::pair<dev_t, ino_t>> own_;
 };
 
 } // namespace gatehouse::sandbox

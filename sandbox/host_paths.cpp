@@ -42,12 +42,6 @@ void split_into(std::deque<std::string>& front, std::string_view path) {
   front.insert(front.begin(), parts.begin(), parts.end());
 }
 
-bool is_specific(const profile_entry& entry) {
-  if (std::holds_alternative<literal_path>(entry.path)) return true;
-  const auto* special = std::get_if<special_path>(&entry.path);
-  return special && special->kind == special_kind::project_roots;
-}
-
 /// The protected names directly below one writable root.
 void look_at_protected_names(host_facts& facts, const std::string& root,
                              const policy::access_context& context) {
@@ -129,14 +123,15 @@ host_facts gather_host_facts(const permission_profile& profile,
       facts.paths.try_emplace(fact.canonical, path_fact{fact.kind, fact.canonical, {}, {}});
     if (entry.access != access::write || fact.kind != path_kind::directory) continue;
     roots.insert(fact.canonical);
-    if (fact.canonical != "/" && is_specific(policy_entries[entry.index]))
+    if (policy::protects_nested_names(policy_entries[entry.index], fact.canonical))
       searched_roots.insert(fact.canonical);
   }
   for (const auto& root : roots) {
     look_at_protected_names(facts, root, context);
     find_git_parts(facts, root, root);
   }
-  find_nested_repositories(facts, searched_roots, limits);
+  facts.nested_roots.assign(searched_roots.begin(), searched_roots.end());
+  find_nested_names(facts, searched_roots, context.protected_names, limits);
   for (const auto& path : context.protected_paths)
     facts.protected_paths.push_back(
         {path, {}, look_at(path), "protected path `" + path + "`", false});

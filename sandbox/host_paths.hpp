@@ -57,6 +57,8 @@ struct host_facts {
   /// Every path that an entry resolves to, what it really is, and the literal folder of every glob.
   std::map<std::string, path_fact> paths;
   std::vector<protected_fact> protected_paths;
+  /// Writable roots, canonical, below which protected names count at any depth.
+  std::vector<std::string> nested_roots;
   std::vector<glob_match> glob_matches;
   /// A deny glob whose expansion hit a bound: (pattern, why). The plan refuses to be made.
   std::vector<std::pair<std::string, std::string>> unexpanded_globs;
@@ -69,6 +71,7 @@ struct host_facts {
 struct walk_limits {
   std::size_t repository_entries = 2000; ///< entries looked at for nested repositories, all roots
   std::size_t repository_depth = 4;      ///< folder levels below a root
+  std::size_t nested_names = 200;        ///< protected names found deeper down; each is a mount
   std::size_t glob_entries = 200'000;    ///< entries looked at for deny globs, all patterns
   std::size_t glob_matches = 2000;       ///< each is a mount
 };

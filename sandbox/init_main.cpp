@@ -385,6 +385,12 @@ void to_command(long command, int number) {
   if (is_error(kernel_call(SYS_kill, -command, number))) kernel_call(SYS_kill, command, number);
 }
 
+/// A process of the sandbox that signals us does not mean the command. For one of an outer pid
+/// namespace, and for the kernel, the sender is 0; nobody can pretend it with these codes.
+bool comes_from_outside(const signalfd_siginfo& info) {
+  return info.ssi_pid == 0 && (info.ssi_code == SI_USER || info.ssi_code == SI_KERNEL);
+}
+
 [[noreturn]] void serve(const spec& s, long command, long signals) {
   pollfd watched[2] = {{control, POLLIN, 0}, {static_cast<int>(signals), POLLIN, 0}};
   for (;;) {
@@ -394,7 +400,8 @@ void to_command(long command, int number) {
     if (watched[1].revents & POLLIN) {
       signalfd_siginfo info{};
       while (kernel_call(SYS_read, signals, &info, sizeof info) == sizeof info)
-        if (info.ssi_signo != SIGCHLD) to_command(command, static_cast<int>(info.ssi_signo));
+        if (info.ssi_signo != SIGCHLD && comes_from_outside(info))
+          to_command(command, static_cast<int>(info.ssi_signo));
       int status = 0;
       for (long ended; (ended = kernel_call(SYS_wait4, -1, &status, WNOHANG, nullptr)) > 0;)
         if (ended == command) finish(s, status);

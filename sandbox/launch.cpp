@@ -3,6 +3,16 @@
 #include "protocol/profile_json.hpp"
 
 namespace gatehouse::sandbox {
+namespace {
+
+permission_profile hiding(permission_profile profile, const std::vector<std::string>& paths) {
+  if (profile.kind == profile_kind::managed && profile.file_system.restricted)
+    for (const auto& path : paths)
+      profile.file_system.entries.push_back({literal_path{path}, access::deny, true});
+  return profile;
+}
+
+} // namespace
 
 std::vector<std::string> launch_argv(const launch_request& request) {
   std::vector<std::string> argv{request.helper,
@@ -11,7 +21,7 @@ std::vector<std::string> launch_argv(const launch_request& request) {
                                 "--command-cwd",
                                 request.command_cwd,
                                 "--permission-profile",
-                                encode_profile(request.profile),
+                                encode_profile(hiding(request.profile, request.hidden_paths)),
                                 "--tmpdir",
                                 request.tmpdir};
   const auto add_each = [&](const char* option, const std::vector<std::string>& values) {

@@ -25,6 +25,8 @@ struct launch_request {
   int report_fd = -1; ///< the child's number of the descriptor that takes the report
   std::vector<std::string> command;
   bool legacy_landlock = false; ///< only when somebody asked for it (§83)
+  /// What no confined command may see, whatever the profile grants; missing ones are passed over.
+  std::vector<std::string> hidden_paths{};
 };
 
 /// The argv of the helper (§76). Pure.

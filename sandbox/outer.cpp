@@ -114,11 +114,6 @@ struct confinement {
   }
 };
 
-void warn(const std::vector<std::string>& warnings) {
-  for (const auto& warning : warnings)
-    std::fprintf(stderr, "gatehouse-sandbox: warning: %s\n", warning.c_str());
-}
-
 result<void> enter(const std::string& folder) {
   if (chdir(folder.c_str()) == 0) return {};
   return error{errc::not_found, "cannot enter " + folder + ": " + std::strerror(errno),
@@ -132,7 +127,8 @@ int run_on_host(const confinement& c) {
   if (!view) return c.fail(view.error());
   auto plan = make_landlock_plan(*view, children_on_host);
   if (!plan) return c.fail(plan.error());
-  warn(plan->warnings);
+  for (const auto& warning : plan->warnings)
+    c.report.warn(warning);
   if (const auto entered = enter(c.options.command_cwd); !entered) return c.fail(entered.error());
 
   auto request = c.request_for(sandbox_backend::landlock);
@@ -172,7 +168,8 @@ int run_in_view(const confinement& c) {
   const auto facts = gather_host_facts(profile, context);
   const auto plan = make_mount_plan(profile, context, facts);
   if (!plan) return fail(plan.error());
-  warn(plan->warnings);
+  for (const auto& warning : plan->warnings)
+    report.warn(warning);
   const auto empty_files = open_empty_files(denied_file_count(*plan));
   if (!empty_files) return fail(empty_files.error());
   std::vector<int> empty_fds;

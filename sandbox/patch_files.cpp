@@ -3,287 +3,336 @@
 #include "policy/path_text.hpp"
 #include "protocol/json_quote.hpp"
 #include "protocol/utf8.hpp"
-#include "sandbox/file_descriptor.hpp"
+#include "sandbox/pinned_folder.hpp"
+#include "sandbox/staged_patch.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
-#include <map>
+#include <ctime>
 #include <set>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace gatehouse::sandbox {
 namespace {
 
-constexpr std::size_t largest_file_bytes = 256U << 20;
-
-std::string shown(std::string_view path) {
+std::string quoted(std::string_view path) {
   return json_quote(to_valid_utf8(path));
 }
 
-error failed(std::string_view what, std::string_view path, int code) {
-  return {errc::io, std::string{what} + " " + shown(path) + ": " + std::strerror(code), {}};
+/// "failed to write file": words that tell a refusal by the system from a patch that does not fit.
+error not_written(std::string_view path, int code) {
+  return {errc::io, "failed to write file " + quoted(path) + ": " + std::strerror(code), {}};
 }
 
-error refused(int line, const std::string& what) {
-  return {errc::invalid_request, "patch line " + std::to_string(line) + ": " + what, {}};
+error changed_meanwhile(std::string_view path) {
+  return {errc::io, quoted(path) + " was changed since the patch was checked",
+          "read the file again and make the patch anew"};
 }
 
-/// A file as the patch has made it so far, in memory.
-struct staged_file {
-  bool exists = false;
-  std::string content;
-  mode_t mode = 0666; ///< of the file that is replaced, else the default for new files
-  bool had_mode = false;
-};
+bool is_stopped(const patch_terms& terms) {
+  return terms.stopped && terms.stopped();
+}
 
-class stage {
+error stopped() {
+  return {errc::io, "the patch was stopped", {}};
+}
+
+std::string folder_of(const std::string& path) {
+  return std::string{policy::parent_of(path)};
+}
+
+std::string name_of(const std::string& path) {
+  return std::string{policy::name_of(path)};
+}
+
+/// Patches that meet in a folder take turns; whoever waited reads what the other left.
+class folder_locks {
 public:
-  explicit stage(std::string cwd) : cwd_{std::move(cwd)} {}
-
-  std::optional<error> run(const patch& what, patch_report& report) {
-    for (const auto& operation : what.operations) {
-      std::optional<error> failure;
-      switch (operation.what) {
-      case patch_operation::kind::add: failure = add(operation); break;
-      case patch_operation::kind::remove: failure = remove(operation); break;
-      case patch_operation::kind::update: failure = update(operation, report); break;
-      }
-      if (failure) return failure;
+  std::optional<error> take(const std::vector<patch_place>& places) {
+    std::set<std::string> folders; // one order for all, so that no two patches wait for each other
+    for (const auto& place : places) {
+      folders.insert(place.existing_folder);
+      for (const auto* path : {&place.reads, &place.change.from})
+        if (!path->empty()) folders.insert(folder_of(*path));
     }
-    return std::nullopt;
-  }
-
-  std::optional<error> commit(patch_report& report) {
-    for (const auto& next : steps_) {
-      auto failure = next.kind == 'D' ? unlink_file(next.real) : write_file(next);
-      if (failure) return failure;
-      if (!next.shown.empty()) report.committed.push_back({next.shown_kind, next.shown});
+    for (const auto& folder : folders) {
+      const auto pinned = pinned_folder::open(folder);
+      file_descriptor fd{
+          pinned.failure() == 0
+              ? ::openat(pinned.get(), ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+              : -1};
+      // What is missing or may not be read is reported by whoever needs it.
+      if (!fd && errno == EMFILE)
+        return error{errc::too_large,
+                     "the patch touches files in " + std::to_string(folders.size()) +
+                         " folders, more than this process may open",
+                     "split the patch, or raise the limit of open files (ulimit -n)"};
+      if (!fd) continue;
+      if (!lock(fd.get()))
+        return error{errc::io, "another program keeps the folder " + quoted(folder) + " locked",
+                     "try it again when it has ended"};
+      held_.push_back(std::move(fd));
     }
     return std::nullopt;
   }
 
 private:
-  struct step {
-    char kind = 'M';  ///< 'D' removes `real`, else `real` gets `content`
-    std::string real; ///< absolute; links of the last name followed for writes
-    std::string content;
-    mode_t mode = 0666;
-    bool keep_mode = false;
-    char shown_kind = 'M';
-    std::string shown; ///< empty: an inner step of a move, not listed
+  static bool lock(int fd) {
+    constexpr timespec pause{0, 10'000'000};
+    constexpr int tries = 500; // 5 s
+    for (int i = 0; i < tries; ++i) {
+      if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+      if (errno != EWOULDBLOCK && errno != EINTR) return true; // a file system without locks
+      ::nanosleep(&pause, nullptr);
+    }
+    return false;
+  }
+
+  std::vector<file_descriptor> held_;
+};
+
+/// The new contents, complete on disk under other names until their turn comes. What is left over
+/// is taken away again.
+class commit {
+public:
+  explicit commit(staged_patch& staged) : staged_{staged} {}
+  ~commit() {
+    for (const auto& made : parts_)
+      if (!made.temporary.empty()) ::unlinkat(made.folder.get(), made.temporary.c_str(), 0);
+  }
+  commit(const commit&) = delete;
+  commit& operator=(const commit&) = delete;
+
+  std::optional<error> prepare(const patch_terms& terms) {
+    constexpr std::size_t one_by_one = 16;
+    parts_.resize(staged_.steps.size());
+    bool flush = false;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      auto& step = staged_.steps[i];
+      if (step.what != patch_step::kind::write) continue;
+      if (is_stopped(terms)) return stopped();
+      const bool each = parts_.size() <= one_by_one;
+      if (auto failure = write_beside(step, parts_[i], each)) return failure;
+      flush = flush || !each;
+      step.content = {};
+    }
+    // A rename must not reach the disk before the content does.
+    if (flush)
+      for (const auto& made : parts_)
+        if (made.folder.get() >= 0) {
+          const file_descriptor any{::openat(made.folder.get(), ".", O_RDONLY | O_CLOEXEC)};
+          if (any && ::syncfs(any.get()) != 0)
+            return error{errc::io, std::string{"the disk failed: "} + std::strerror(errno), {}};
+          break;
+        }
+    return std::nullopt;
+  }
+
+  std::optional<error> run(const patch_terms& terms, patch_progress& done) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const auto& step = staged_.steps[i];
+      if (is_stopped(terms)) return stopped();
+      auto failure = step.what == patch_step::kind::write
+                         ? put(step, parts_[i])
+                         : remove(step, i > 0 ? &parts_[i - 1] : nullptr);
+      if (failure) return failure;
+      done = step.last ? patch_progress{step.operation + 1, false}
+                       : patch_progress{step.operation, true};
+      if (terms.on_progress) terms.on_progress(done);
+    }
+    return std::nullopt;
+  }
+
+private:
+  struct part {
+    pinned_folder folder;  ///< of the temporary file
+    std::string temporary; ///< empty: none (any more)
+    file_identity written;
+    std::string in_place; ///< the content, where the folder takes no other file
+    bool is_in_place = false;
   };
 
-  std::string absolute(const std::string& path) const { return policy::absolute_below(cwd_, path); }
-
-  /// Where writing to `path` really writes: the end of its links.
-  static std::string follow(const std::string& path) {
-    struct stat link {};
-    if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return path;
-    char resolved[PATH_MAX];
-    return ::realpath(path.c_str(), resolved) != nullptr ? resolved : path;
-  }
-
-  result<staged_file*> load(const std::string& real, int line, const std::string& spelled) {
-    auto [place, is_new] = files_.try_emplace(real);
-    auto& file = place->second;
-    if (!is_new) return &file;
+  std::optional<error> write_beside(patch_step& step, part& made, bool sync) {
+    made.folder = pinned_folder::open(step.existing_folder);
+    if (made.folder.failure() != 0) return not_written(step.path, made.folder.failure());
+    file_descriptor fd;
+    for (int i = 0; i < 100 && !fd; ++i) {
+      made.temporary =
+          ".gatehouse-patch-" + std::to_string(::getpid()) + "-" + std::to_string(next_name_++);
+      fd.reset(::openat(made.folder.get(), made.temporary.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                        step.mode ? 0600 : 0666));
+      if (!fd && errno != EEXIST) break;
+    }
+    if (!fd) {
+      const int code = errno;
+      made.temporary.clear();
+      // The boundary may open this one file and not its folder.
+      if (!staged_.found[step.path] || !may_write(step.path)) return not_written(step.path, code);
+      made.is_in_place = true;
+      made.in_place = std::move(step.content);
+      return std::nullopt;
+    }
+    if (const int code = fill(fd.get(), step.content)) return not_written(step.path, code);
+    if (step.mode && ::fchmod(fd.get(), *step.mode) != 0) return not_written(step.path, errno);
+    if (sync && ::fsync(fd.get()) != 0) return not_written(step.path, errno);
     struct stat status {};
-    if (::stat(real.c_str(), &status) != 0) {
-      if (errno == ENOENT) return &file;
-      if (errno == ENOTDIR)
-        return refused(line, shown(spelled) + " lies below something that is not a folder");
-      return failed("cannot look at", real, errno);
-    }
-    if (S_ISDIR(status.st_mode)) return refused(line, shown(spelled) + " is a folder, not a file");
-    if (!S_ISREG(status.st_mode)) return refused(line, shown(spelled) + " is not a regular file");
-    if (static_cast<std::size_t>(status.st_size) > largest_file_bytes)
-      return refused(line, shown(spelled) + " is larger than 256 MiB");
-    auto locked = lock(real);
-    if (!locked) return std::move(locked).error();
-    file.exists = true;
-    file.had_mode = true;
-    file.mode = status.st_mode & 07777;
-    char buffer[65536];
-    for (ssize_t n = 0; (n = ::read(locked->get(), buffer, sizeof buffer)) != 0;) {
+    if (::fstat(fd.get(), &status) != 0) return not_written(step.path, errno);
+    made.written = file_identity::of(status);
+    return std::nullopt;
+  }
+
+  static int fill(int fd, std::string_view content) {
+    while (!content.empty()) {
+      const auto n = ::write(fd, content.data(), content.size());
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return failed("cannot read", real, errno);
-      file.content.append(buffer, static_cast<std::size_t>(n));
+      if (n < 0) return errno;
+      content.remove_prefix(static_cast<std::size_t>(n));
     }
-    locks_.push_back(std::move(*locked));
-    return &file;
+    return 0;
   }
 
-  /// Two patches on one file take turns; whoever waited reads what the other left.
-  static result<file_descriptor> lock(const std::string& real) {
-    for (;;) {
-      file_descriptor fd{::open(real.c_str(), O_RDONLY | O_CLOEXEC)};
-      if (fd.get() < 0) return failed("cannot read", real, errno);
-      if (::flock(fd.get(), LOCK_EX) != 0) return failed("cannot lock", real, errno);
-      struct stat held {};
-      struct stat current {};
-      if (::fstat(fd.get(), &held) == 0 && ::stat(real.c_str(), &current) == 0 &&
-          held.st_ino == current.st_ino && held.st_dev == current.st_dev)
-        return fd;
-    }
+  static file_descriptor open_for_writing(const std::string& path) {
+    const auto folder = pinned_folder::open(folder_of(path));
+    if (folder.failure() != 0) return {};
+    return file_descriptor{::openat(folder.get(), name_of(path).c_str(),
+                                    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
+  }
+  static bool may_write(const std::string& path) { return bool{open_for_writing(path)}; }
+
+  [[nodiscard]] std::optional<file_identity> now_at(int folder, const std::string& name) const {
+    struct stat status {};
+    if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+    return file_identity::of(status);
   }
 
-  std::optional<error> add(const patch_operation& operation) {
-    const auto real = follow(absolute(operation.path));
-    auto file = load(real, operation.line, operation.path);
-    if (!file) return std::move(file).error();
-    if (auto failure = check_parents(real, operation.line, operation.path)) return failure;
-    write(**file, real, operation.content, 'A', operation.path);
+  std::optional<error> put(const patch_step& step, part& made) {
+    if (made.is_in_place) return overwrite(step, made);
+    const auto folder = pinned_folder::open(folder_of(step.path), true);
+    if (folder.failure() != 0)
+      return folder.failure() == ELOOP || folder.failure() == ENOTDIR
+                 ? changed_meanwhile(folder_of(step.path))
+                 : not_written(step.path, folder.failure());
+    const auto name = name_of(step.path);
+    auto& expected = staged_.found[step.path];
+    if (now_at(folder.get(), name) != expected) return changed_meanwhile(step.path);
+    int failure = ::renameat2(made.folder.get(), made.temporary.c_str(), folder.get(), name.c_str(),
+                              expected ? 0 : RENAME_NOREPLACE);
+    if (failure != 0 && !expected && errno == EINVAL) // a file system that knows no such flag
+      failure = ::renameat(made.folder.get(), made.temporary.c_str(), folder.get(), name.c_str());
+    if (failure != 0)
+      return errno == EEXIST ? changed_meanwhile(step.path) : not_written(step.path, errno);
+    made.temporary.clear();
+    expected = made.written;
     return std::nullopt;
   }
 
-  std::optional<error> remove(const patch_operation& operation) {
-    const auto named = absolute(operation.path);
-    struct stat link {};
-    const bool is_link = ::lstat(named.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
-    if (is_link && !removed_links_.contains(named)) {
-      removed_links_.insert(named);
-      steps_.push_back({'D', named, {}, 0, false, 'D', operation.path});
-      return std::nullopt;
-    }
-    auto file = load(named, operation.line, operation.path);
-    if (!file) return std::move(file).error();
-    if (!(*file)->exists)
-      return refused(operation.line,
-                     shown(operation.path) + " does not exist, so it cannot be deleted");
-    (*file)->exists = false;
-    steps_.push_back({'D', named, {}, 0, false, 'D', operation.path});
-    return std::nullopt;
-  }
-
-  std::optional<error> update(const patch_operation& operation, patch_report& report) {
-    const auto named = absolute(operation.path);
-    const auto source = follow(named);
-    auto file = load(source, operation.line, operation.path);
-    if (!file) return std::move(file).error();
-    if (!(*file)->exists)
-      return refused(operation.line, shown(operation.path) +
-                                         " does not exist, so it cannot be updated (use Add File)");
-    auto patched = apply_chunks((*file)->content, operation.chunks, operation.path);
-    if (!patched) return std::move(patched).error();
-    report.tolerant_matches += patched->tolerant_matches;
-    const auto target = operation.move_to ? absolute(*operation.move_to) : named;
-    if (target == named) {
-      write(**file, source, std::move(patched->content), 'M', operation.path);
-      return std::nullopt;
-    }
-    const auto mode = (*file)->mode;
-    const bool had_mode = (*file)->had_mode;
-    const auto real_target = follow(target);
-    auto moved = load(real_target, operation.line, *operation.move_to);
-    if (!moved) return std::move(moved).error();
-    if (auto failure = check_parents(real_target, operation.line, *operation.move_to))
-      return failure;
-    (*moved)->mode = mode;
-    (*moved)->had_mode = had_mode;
-    write(**moved, real_target, std::move(patched->content), 'M', *operation.move_to);
-    // The destination stands before the source goes: a failure in between loses nothing.
-    if (source == named) files_[source].exists = false;
-    steps_.push_back({'D', named, {}, 0, false, 'D', {}});
-    return std::nullopt;
-  }
-
-  void write(staged_file& file, const std::string& real, std::string content, char kind,
-             const std::string& spelled) {
-    file.exists = true;
-    file.content = content;
-    steps_.push_back({kind, real, std::move(content), file.mode, file.had_mode, kind, spelled});
-  }
-
-  /// No part of the way to `real` may be a file: neither on disk nor made by this patch.
-  std::optional<error> check_parents(const std::string& real, int line,
-                                     const std::string& spelled) {
-    for (auto parent = policy::parent_of(real); parent != "/"; parent = policy::parent_of(parent)) {
-      const auto staged = files_.find(std::string{parent});
-      struct stat status {};
-      const bool blocked =
-          staged != files_.end()
-              ? staged->second.exists
-              : ::stat(std::string{parent}.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
-      if (blocked) return refused(line, shown(spelled) + " lies below a file");
-    }
-    return std::nullopt;
-  }
-
-  static std::optional<error> make_parents(const std::string& real) {
-    for (std::size_t slash = real.find('/', 1); slash != std::string::npos;
-         slash = real.find('/', slash + 1)) {
-      const auto folder = real.substr(0, slash);
-      if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-        const int code = errno;
-        struct stat status {};
-        if (::stat(folder.c_str(), &status) != 0)
-          return failed("cannot make the folder", folder, code);
-      }
-    }
-    return std::nullopt;
-  }
-
-  static std::optional<error> unlink_file(const std::string& path) {
-    if (::unlink(path.c_str()) != 0) return failed("cannot delete", path, errno);
-    return std::nullopt;
-  }
-
-  static std::optional<error> write_file(const step& what) {
-    if (auto failure = make_parents(what.real)) return failure;
-    const auto temporary = std::string{policy::parent_of(what.real)} + "/.gatehouse-patch-" +
-                           std::to_string(::getpid());
-    file_descriptor fd{::open(temporary.c_str(),
-                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                              what.keep_mode ? 0600 : 0666)};
-    if (fd.get() < 0) return failed("failed to write file", what.real, errno);
-    std::string_view rest = what.content;
-    int code = 0;
-    while (!rest.empty() && code == 0) {
-      const auto n = ::write(fd.get(), rest.data(), rest.size());
-      if (n >= 0)
-        rest.remove_prefix(static_cast<std::size_t>(n));
-      else if (errno != EINTR)
-        code = errno;
-    }
-    if (code == 0 && what.keep_mode && ::fchmod(fd.get(), what.mode) != 0) code = errno;
-    if (code == 0 && ::rename(temporary.c_str(), what.real.c_str()) != 0) code = errno;
+  /// Not atomic: all that a file whose folder is closed allows. What fails is put back.
+  std::optional<error> overwrite(const patch_step& step, part& made) {
+    const auto fd = open_for_writing(step.path);
+    if (!fd) return not_written(step.path, errno);
+    struct stat status {};
+    if (::fstat(fd.get(), &status) != 0) return not_written(step.path, errno);
+    if (!S_ISREG(status.st_mode) || file_identity::of(status) != staged_.found[step.path])
+      return changed_meanwhile(step.path);
+    std::string old(static_cast<std::size_t>(status.st_size), '\0');
+    if (::pread(fd.get(), old.data(), old.size(), 0) != status.st_size)
+      return changed_meanwhile(step.path);
+    const auto size = static_cast<off_t>(made.in_place.size());
+    int code = size > status.st_size
+                   ? ::posix_fallocate(fd.get(), status.st_size, size - status.st_size)
+                   : 0;
+    if (code == 0) code = fill(fd.get(), made.in_place);
+    if (code == 0 && ::ftruncate(fd.get(), size) != 0) code = errno;
+    if (code == 0 && ::fsync(fd.get()) != 0) code = errno;
     if (code != 0) {
-      ::unlink(temporary.c_str());
-      return failed("failed to write file", what.real, code);
+      if (::lseek(fd.get(), 0, SEEK_SET) == 0 && fill(fd.get(), old) == 0)
+        (void)!::ftruncate(fd.get(), status.st_size);
+      return not_written(step.path, code);
     }
+    if (::fstat(fd.get(), &status) == 0) staged_.found[step.path] = file_identity::of(status);
+    made.in_place = {};
     return std::nullopt;
   }
 
-  std::string cwd_;
-  std::map<std::string, staged_file> files_;
-  std::set<std::string> removed_links_;
-  std::vector<step> steps_;
-  std::vector<file_descriptor> locks_;
+  /// @param before what was done just before: of a move, its destination
+  std::optional<error> remove(const patch_step& step, const part* before) {
+    const auto folder = pinned_folder::open(folder_of(step.path));
+    if (folder.failure() != 0)
+      return folder.failure() == ELOOP || folder.failure() == ENOTDIR
+                 ? changed_meanwhile(folder_of(step.path))
+                 : not_written(step.path, folder.failure());
+    const auto name = name_of(step.path);
+    const auto now = now_at(folder.get(), name);
+    // One name for two spellings (a file system that ignores case): the move is complete.
+    if (before && now && now == before->written && now != staged_.found[step.path])
+      return std::nullopt;
+    if (now != staged_.found[step.path]) return changed_meanwhile(step.path);
+    if (::unlinkat(folder.get(), name.c_str(), 0) != 0)
+      return error{
+          errc::io, "failed to delete file " + quoted(step.path) + ": " + std::strerror(errno), {}};
+    staged_.found[step.path] = std::nullopt;
+    return std::nullopt;
+  }
+
+  staged_patch& staged_;
+  std::vector<part> parts_;
+  std::size_t next_name_ = 0;
 };
+
+/// What is left of a move whose destination stands already.
+std::optional<error> finish_move(const patch_terms& terms, const std::vector<patch_place>& places,
+                                 patch_progress& done) {
+  const auto& path = places[done.operations].change.from;
+  const auto folder = pinned_folder::open(folder_of(path));
+  if (folder.failure() != 0 ||
+      (::unlinkat(folder.get(), name_of(path).c_str(), 0) != 0 && errno != ENOENT))
+    return error{
+        errc::io, "failed to delete file " + quoted(path) + ": " + std::strerror(errno), {}};
+  done = {done.operations + 1, false};
+  if (terms.on_progress) terms.on_progress(done);
+  return std::nullopt;
+}
+
+std::optional<error> carry_out(const patch& what, const patch_terms& terms, patch_report& report) {
+  auto places = find_patch_places(what, terms.cwd);
+  folder_locks locks;
+  if (!terms.only_verify)
+    if (auto failure = locks.take(places)) return failure;
+  if (!terms.expected.empty())
+    for (std::size_t i = terms.done.operations; i < places.size(); ++i)
+      if (i >= terms.expected.size() || places[i].change != terms.expected[i])
+        return error{errc::io,
+                     quoted(places[i].change.shown) +
+                         " leads elsewhere since the patch was checked: to " +
+                         quoted(places[i].change.path),
+                     "look again at the links on the way to it"};
+  std::size_t from = report.done.operations;
+  const bool half = report.done.source_is_left && from < places.size();
+  if (half) ++from;
+  auto staged = staged_patch::make(what, places, from);
+  if (!staged) return std::move(staged).error();
+  if (terms.on_verified) terms.on_verified(staged->tolerant_matches);
+  if (terms.only_verify) return std::nullopt;
+  commit all{*staged};
+  if (auto failure = all.prepare(terms)) return failure;
+  if (half)
+    if (auto failure = finish_move(terms, places, report.done)) return failure;
+  return all.run(terms, report.done);
+}
 
 } // namespace
 
-patch_report apply_patch_files(const patch& what, const std::string& cwd) {
+patch_report apply_patch_files(const patch& what, const patch_terms& terms) {
   patch_report report;
-  stage staged{cwd};
-  report.failure = staged.run(what, report);
-  if (!report.failure) report.failure = staged.commit(report);
+  report.done = terms.done;
+  report.failure = carry_out(what, terms, report);
   return report;
-}
-
-std::string success_summary(const patch_report& report) {
-  std::string text = "Success. Updated the following files:\n";
-  for (char kind : {'A', 'M', 'D'})
-    for (const auto& change : report.committed)
-      if (change.kind == kind) text += std::string{kind} + " " + change.path + "\n";
-  return text;
 }
 
 } // namespace gatehouse::sandbox

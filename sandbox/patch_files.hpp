@@ -1,33 +1,44 @@
 #pragma once
 
-#include "protocol/patch.hpp"
+#include "protocol/patch_call.hpp"
+#include "protocol/result.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace gatehouse::sandbox {
 
-/// What became of a patch. Nothing was written unless `committed` says so.
-struct patch_report {
-  struct change {
-    char kind = 'M';  ///< 'A', 'M' or 'D'
-    std::string path; ///< as the patch spells it; the destination of a move
-    bool operator==(const change&) const = default;
-  };
-  std::vector<change> committed; ///< in patch order
-  std::optional<error> failure;  ///< with `committed` not empty: a partial success (§107)
-  std::size_t tolerant_matches = 0;
+/// How a patch is to be applied.
+struct patch_terms {
+  std::string cwd; ///< absolute: base of relative paths
+  /// What was checked and approved, one for each operation. A file that leads elsewhere meanwhile
+  /// is an error. Empty: wherever the files are now.
+  std::vector<file_change> expected;
+  patch_progress done; ///< by an earlier attempt: not done again (§107)
+  bool only_verify = false;
+  /// Called before the first file changes, with the number of chunks that matched only where white
+  /// space or typographic characters were ignored. May be empty.
+  std::function<void(std::size_t)> on_verified;
+  /// Called when an operation is on disk, and when the destination of a move is.
+  std::function<void(const patch_progress&)> on_progress;
+  /// Asked between files; true ends the patch as a failure there. May be empty.
+  std::function<bool()> stopped;
 };
 
-/// Applies a patch to the files below `cwd` (§D16). Everything is read, verified and computed
-/// before the first write, with the files locked; each file is then replaced as a whole (a
-/// temporary file beside it and a rename), modes and link targets kept. Meant to run inside the
-/// boundary of the attempt: it checks no permission itself, the kernel does.
-patch_report apply_patch_files(const patch& what, const std::string& cwd);
+struct patch_report {
+  patch_progress done; ///< the earlier attempt's included
+  std::optional<error> failure;
+};
 
-/// "Success. Updated the following files:" and a line for each, grouped A, M, D.
-std::string success_summary(const patch_report& report);
+/// Applies a patch (§D16): everything is read, verified and worked out, and every new content lies
+/// complete beside its file, before the first file changes; then each file is replaced as a whole
+/// by a rename. Modes are kept, links followed for writing. Folders are pinned: a link put in their
+/// place meanwhile is an error, and so is a file that was changed since it was read. Patches of the
+/// same folders take turns. Checks no permission; meant to run inside the boundary of the attempt.
+/// A failure with `done` beyond the terms' own is a partial success.
+patch_report apply_patch_files(const patch& what, const patch_terms& terms);
 
 } // namespace gatehouse::sandbox

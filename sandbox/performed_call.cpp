@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <thread>
@@ -22,8 +24,54 @@
 namespace gatehouse::sandbox {
 namespace {
 
+/// ERESTARTSYS, which user space never sees: the kernel delivers the signal and then repeats the
+/// call or makes it EINTR, as the handler was installed.
+constexpr int restart_after_signal = 512;
+
 constexpr int most_waiting = 128;
 std::atomic<int> waiting{0};
+
+/// Interrupts system calls of the thread that made it, again and again.
+class interrupter {
+public:
+  interrupter() noexcept {
+    // Without SA_RESTART, so that a waiting call ends with EINTR.
+    struct sigaction nothing {};
+    nothing.sa_handler = [](int) {};
+    const int number = SIGRTMIN + 1;
+    sigaction(number, &nothing, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = number;
+    event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+    made_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+    constexpr timespec period{0, 20'000'000};
+    const itimerspec each{period, period};
+    if (made_) timer_settime(timer_, 0, &each, nullptr);
+  }
+  ~interrupter() {
+    if (made_) timer_delete(timer_);
+  }
+  interrupter(const interrupter&) = delete;
+  interrupter& operator=(const interrupter&) = delete;
+
+private:
+  timer_t timer_{};
+  bool made_ = false;
+};
+
+answer wait_for(const caller& who, const std::function<answer()>& call) {
+  const interrupter again;
+  for (int rounds_shared = 0;;) {
+    auto a = call();
+    if (a.error != EINTR || !who.still_waits()) return a;
+    const auto due = who.signal_due();
+    if (due == signal_target::this_thread) return answer::failure(restart_after_signal);
+    // Any thread of the process may take it; when none does, this is the one that should.
+    rounds_shared = due == signal_target::any_thread ? rounds_shared + 1 : 0;
+    if (rounds_shared > 2) return a;
+  }
+}
 
 template <class F>
 answer perform(F call) {
@@ -158,16 +206,17 @@ int refusal_of(const place& at) {
   return fstatvfs(fd, &mount) == 0 && (mount.f_flag & ST_RDONLY) != 0 ? EROFS : EACCES;
 }
 
-void deliver(int listener, std::uint64_t id, answer what) {
+void deliver(int listener, pid_t thread, std::uint64_t id, answer what) {
   if (what.later && waiting.fetch_add(1) >= most_waiting) {
     waiting.fetch_sub(1);
     what = answer::failure(EAGAIN);
   }
   if (what.later) {
     // The listener may be closed meanwhile: the thread has a copy of its own.
-    std::thread{[id, copy = std::make_shared<file_descriptor>(fcntl(listener, F_DUPFD_CLOEXEC, 3)),
+    std::thread{[thread, id,
+                 copy = std::make_shared<file_descriptor>(fcntl(listener, F_DUPFD_CLOEXEC, 3)),
                  work = std::move(what.later)] {
-      deliver(copy->get(), id, work());
+      deliver(copy->get(), thread, id, wait_for(caller{thread, copy->get(), id}, work));
       waiting.fetch_sub(1);
     }}.detach();
     return;

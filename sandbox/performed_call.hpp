@@ -16,7 +16,8 @@ struct answer {
   /// A descriptor to hand to the caller as the call's value.
   file_descriptor opened;
   bool close_on_exec = false;
-  /// May wait for somebody (a named pipe, a peer): to be done on a thread of its own.
+  /// May wait for somebody (a named pipe, a peer): to be done on a thread of its own. Called again
+  /// when it fails with EINTR and its caller has no signal to take.
   std::function<answer()> later;
   /// The kernel performs the call; only where what stands behind its pointers does not matter.
   bool let_through = false;
@@ -60,8 +61,9 @@ std::string path_on_host(const file_descriptor& file);
 /// EROFS on a read-only mount, else EACCES: what the caller would have been told by the kernel.
 int refusal_of(const place& at);
 
-/// Sends the answer for notification `id`, at once or from a thread of its own; EAGAIN when too
-/// many of those are waiting. An answer nobody waits for any more is dropped.
-void deliver(int listener, std::uint64_t id, answer what);
+/// Sends the answer for notification `id` of `thread`, at once or from a thread of its own; EAGAIN
+/// when too many of those are waiting. A call that waits ends early when a signal for its caller
+/// does, as it would in the kernel. An answer nobody waits for any more is dropped.
+void deliver(int listener, pid_t thread, std::uint64_t id, answer what);
 
 } // namespace gatehouse::sandbox

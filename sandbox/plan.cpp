@@ -33,7 +33,7 @@ public:
           const host_facts& facts)
       : policy_{profile.file_system}, facts_{facts}, entries_{policy::resolve_entries(policy_,
                                                                                       context)},
-        globs_{policy::resolve_globs(policy_, context)} {}
+        names_{context.protected_names}, globs_{policy::resolve_globs(policy_, context)} {}
 
   result<mount_plan> run() {
     if (auto bad = check_entries(); !bad) return bad.error();
@@ -43,6 +43,7 @@ public:
     protect();
     guard_entries();
     guard_globs();
+    guard_nested_names();
     plan_.mounts = tree_.mounts();
     plan_.write_paths = tree_.write_paths();
     plan_.warnings.insert(plan_.warnings.end(), facts_.warnings.begin(), facts_.warnings.end());
@@ -129,7 +130,16 @@ private:
       }
       // What a glob denies no entry opens again, however deep.
       if (entry.access != access::deny && is_denied_by_glob(fact->canonical)) continue;
-      tree_.add(fact->canonical, entry.access, fact->kind);
+      // By its symbolic name `.git` means the folder. A pointer file that could be written would
+      // lead git wherever it says.
+      const bool pointer = entry.access == access::write && fact->kind == path_kind::file &&
+                           entry.path.ends_with("/.git") &&
+                           std::holds_alternative<special_path>(policy_.entries[entry.index].path);
+      if (pointer)
+        plan_.warnings.push_back("entry " + name_of_entry(entry.index) + ": `" + entry.path +
+                                 "` is a pointer file and stays read-only; grant the folder that "
+                                 "it names");
+      tree_.add(fact->canonical, pointer ? access::read : entry.access, fact->kind);
       for (const auto& [place, text] : fact->links)
         if (entry.access != access::deny) tree_.add_link(place, text);
     }
@@ -257,9 +267,26 @@ private:
                   [&](const creation_guard& g) { return !seen.emplace(g.path, g.kind).second; });
   }
 
+  void guard_nested_names() {
+    for (const auto& root : facts_.nested_roots) {
+      if (!is_writable(root)) continue;
+      for (const auto& name : names_) {
+        const auto place = policy::absolute_below(root, name);
+        creation_guard made{root, place, guard_kind::nested, false,
+                            "protected name `" + name + "`"};
+        for (const auto& entry : entries_)
+          if (entry.access == access::write && is_below(entry.path, root))
+            if (const auto found = policy::find_protected_name({name}, root, entry.path); found)
+              made.opened.push_back(entry.path);
+        plan_.guards.push_back(std::move(made));
+      }
+    }
+  }
+
   const file_system_policy& policy_;
   const host_facts& facts_;
   std::vector<policy::resolved_entry> entries_;
+  const std::vector<std::string>& names_;
   std::vector<policy::resolved_glob> globs_;
   std::vector<policy::path_glob> compiled_globs_;
   access_tree tree_;
@@ -270,15 +297,31 @@ bool creates(guarded_operation operation) {
   return operation != guarded_operation::remove;
 }
 
+/// Does the nested guard forbid that `path` comes to be?
+bool is_nested_name(const creation_guard& guard, std::string_view path) {
+  if (!is_below(path, guard.directory)) return false;
+  const std::string name = guard.path.substr(guard.directory.size() + 1);
+  const auto found = policy::find_protected_name({name}, guard.directory, path);
+  // Directly below the root the name has a mount or a guard of its own.
+  if (!found || found->path == guard.path) return false;
+  return std::none_of(guard.opened.begin(), guard.opened.end(),
+                      [&](const std::string& open) { return is_at_or_below(path, open); });
+}
+
 } // namespace
 
 const creation_guard* find_guard(std::span<const creation_guard> guards, std::string_view path,
-                                 guarded_operation operation) {
+                                 guarded_operation operation, bool in_own_folder) {
   const bool moves =
       operation == guarded_operation::place || operation == guarded_operation::remove;
   for (const auto& guard : guards) {
     if (guard.kind == guard_kind::keep) {
       if (moves && is_at_or_below(guard.path, path)) return &guard;
+    } else if (guard.kind == guard_kind::nested) {
+      // Of a name with several parts the parent is not where it begins.
+      const bool one_part = guard.path.find('/', guard.directory.size() + 1) == std::string::npos;
+      if (creates(operation) && !(in_own_folder && one_part) && is_nested_name(guard, path))
+        return &guard;
     } else if (guard.is_glob) {
       if (!creates(operation) || !is_at_or_below(path, guard.directory)) continue;
       const auto glob = policy::path_glob::compile(guard.path);

@@ -41,6 +41,8 @@ struct mount_step {
 /// to mount over: no placeholder is ever made on the host (§D12).
 enum class guard_kind : std::uint8_t {
   create, ///< `path` does not exist (or `path` is a glob): it must not come to be
+  nested, ///< the last names of `path` must not come to be anywhere below `directory` (a root), but
+          ///< in folders that the command has made itself, and below what `opened` names
   keep,   ///< `path` exists and cannot be a mount point (a symbolic link): it must stay as it is
 };
 
@@ -49,7 +51,8 @@ struct creation_guard {
   std::string path;      ///< absolute; below `directory`; a glob when `is_glob`
   guard_kind kind = guard_kind::create;
   bool is_glob = false;
-  std::string why; ///< as `access_answer::decided_by`: "protected name `.git`"
+  std::string why;                   ///< as `access_answer::decided_by`: "protected name `.git`"
+  std::vector<std::string> opened{}; ///< nested: entries that open the name somewhere
 
   bool operator==(const creation_guard&) const = default;
 };
@@ -65,8 +68,9 @@ enum class guarded_operation : std::uint8_t {
 /// The guard that forbids `operation` on `path`, or null. `path`: absolute; the parent folder
 /// resolved to what it really is, the last name as given. Folders above a guarded path may be made
 /// but not placed; folders above a kept path may be neither placed nor moved away.
+/// `in_own_folder`: the parent folder was made by the command, so that nested guards do not count.
 const creation_guard* find_guard(std::span<const creation_guard> guards, std::string_view path,
-                                 guarded_operation operation);
+                                 guarded_operation operation, bool in_own_folder = false);
 
 /// Everything the Linux backend needs to know about the file system of one attempt.
 struct mount_plan {

@@ -77,6 +77,7 @@ struct supervisor::state {
   file_descriptor listener;
   guarded_folders folders;
   local_sockets sockets;
+  int flags_left = 20; ///< a command in a loop must not fill the report
 
   void blocked(const char* call, const std::string& path, const std::string& entry) {
     sandbox_event event;
@@ -94,6 +95,19 @@ struct supervisor::state {
     if (!guard) return 0;
     blocked(call.name, at.path(), guard->why);
     return EACCES;
+  }
+
+  /// A protected name in a folder that the command made itself is its own affair (a clone, an
+  /// unpacked archive), but people should look before they work there.
+  void flag(const place& made) {
+    const auto* guard = folders.find_waived(made, guarded_operation::make_directory);
+    if (!guard || flags_left == 0 || !guard->path.ends_with("/" + made.name)) return;
+    --flags_left;
+    sandbox_event event;
+    event.kind = sandbox_event_kind::warning;
+    event.message = "the command made `" + made.path() +
+                    "`, which other programs obey: look at it before you work in that folder";
+    how.report(event);
   }
 
   [[nodiscard]] bool may_change(const std::string& folder) const {
@@ -153,7 +167,12 @@ answer supervisor::state::make(const caller& who, const name_call& call, const s
   }
   const mode_t mode = call.mode & ~who.file_mode_mask();
   if (!who.still_waits()) return answer::failure(EINTR);
-  if (folder) return make_folder(at, mode);
+  if (folder) {
+    auto made = make_folder(at, mode);
+    if (made.error == 0) folders.add_own(at);
+    if (made.error == 0) flag(at);
+    return made;
+  }
   return call.kind == name_call::what::mknod ? make_node(at, mode, call.device)
                                              : make_link_text(at, text);
 }
@@ -202,7 +221,9 @@ answer supervisor::state::remove(const caller& who, const name_call& call,
   if (!who.still_waits()) return answer::failure(EINTR);
   if (const int no = guarded(call, at, guarded_operation::remove)) return answer::failure(no);
   if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
-  return remove_entry(at, static_cast<int>(call.flags));
+  auto removed = remove_entry(at, static_cast<int>(call.flags));
+  if (removed.error == 0) folders.forget_own(at);
+  return removed;
 }
 
 answer supervisor::state::decide(const seccomp_notif& request) {
@@ -258,7 +279,7 @@ bool supervisor::serve() {
     return false;
   }
   auto decided = state_->decide(request);
-  deliver(state_->listener.get(), request.id, std::move(decided));
+  deliver(state_->listener.get(), static_cast<pid_t>(request.pid), request.id, std::move(decided));
   return true;
 }
 

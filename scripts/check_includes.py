@@ -16,7 +16,8 @@ MAY_INCLUDE = {
     "sandbox": {"protocol", "policy"},
     "reactor": {"protocol"},
     "actors": {"protocol", "policy", "config", "sandbox", "reactor"},
-    "cli": {"protocol", "policy", "config", "sandbox", "reactor", "actors"},
+    "console": {"actors"},
+    "cli": {"protocol", "policy", "config", "sandbox", "reactor", "actors", "console"},
 }
 # Header prefix -> the only places (glob patterns) where it may be included.
 ONLY_IN = {

@@ -19,32 +19,11 @@ admission refuse(unsigned status, std::string why) {
   return out;
 }
 
-/// Literally ours: a name that merely resolves to this machine is a rebinding page's.
-bool is_own_host(const http_request& request) {
-  if (request.local_socket) return true; // no page reaches a Unix socket
-  const auto* host = request.header("host");
-  if (!host) return false;
-  const auto port = ":" + std::to_string(request.port);
-  for (const std::string_view name : {"127.0.0.1", "[::1]", "localhost"})
-    if (*host == std::string{name} + port) return true;
-  return false;
-}
-
 bool is_allowed_origin(const http_request& request, const admission_terms& terms) {
   if (request.count("origin") == 0) return true;
   const auto* origin = request.header("origin");
   return origin && *origin != "null" &&
          std::ranges::find(terms.origins, *origin) != terms.origins.end();
-}
-
-/// Takes as long for every text of the same length.
-bool same_token(std::string_view a, std::string_view b) {
-  if (a.size() != b.size() || a.empty()) return false;
-  unsigned char differs = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    differs = static_cast<unsigned char>(
-        differs | (static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i])));
-  return differs == 0;
 }
 
 std::vector<std::string> protocols_of(const http_request& request) {
@@ -72,6 +51,25 @@ std::optional<std::string> bearer_of(const http_request& request) {
 }
 
 } // namespace
+
+bool is_own_host(const http_request& request) {
+  if (request.local_socket) return true; // no page reaches a Unix socket
+  const auto* host = request.header("host");
+  if (!host) return false;
+  const auto port = ":" + std::to_string(request.port);
+  for (const std::string_view name : {"127.0.0.1", "[::1]", "localhost"})
+    if (*host == std::string{name} + port) return true;
+  return false;
+}
+
+bool same_token(std::string_view a, std::string_view b) {
+  if (a.size() != b.size() || a.empty()) return false;
+  unsigned char differs = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    differs = static_cast<unsigned char>(
+        differs | (static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i])));
+  return differs == 0;
+}
 
 admission admit(const http_request& request, const admission_terms& terms) {
   if (!is_own_host(request)) return refuse(403, "the Host header is not this server's address");

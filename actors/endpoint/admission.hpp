@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gatehouse::actors {
@@ -28,6 +29,13 @@ struct admission {
 /// could come from a web page (an Origin, a foreign Host) is refused whatever it brings, unless its
 /// origin is listed. /readyz and /healthz answer 200 to anyone who may ask at all.
 admission admit(const reactor::http_request& request, const admission_terms& terms);
+
+/// The Host header is literally this server's loopback address, or the request came over a Unix
+/// socket. Anything else may be a page that had its name resolved to us.
+bool is_own_host(const reactor::http_request& request);
+
+/// Equal and not empty. It takes as long for every text of the same length.
+bool same_token(std::string_view a, std::string_view b);
 
 /// The WebSocket subprotocol in which a page may bring its token, beside `gatehouse.v1`.
 inline constexpr std::string_view token_subprotocol = "gatehouse.token.";

@@ -255,7 +255,7 @@ std::vector<std::string> seatbelt_argv(const seatbelt_policy& policy,
                                        const std::vector<std::string>& command) {
   std::vector<std::string> argv{"/usr/bin/sandbox-exec", "-p", policy.text};
   for (const auto& [name, path] : policy.parameters)
-    argv.push_back("-D" + name + "=" + path);
+    argv.push_back(std::string{"-D"}.append(name).append("=").append(path));
   argv.emplace_back("--");
   argv.insert(argv.end(), command.begin(), command.end());
   return argv;

@@ -274,6 +274,40 @@ TEST_SUITE("actors.review_desk") {
     CHECK(s.someone.asked.size() == 3);
   }
 
+  TEST_CASE("§56 a patch is approved for the session file by file, and skips when all are known") {
+    session s;
+    s.terms.session_scope = true;
+    s.someone.says = verdict::approved_for_session;
+    const auto patch = [](std::vector<file_change> changes) {
+      auto q = session::about("x");
+      q.what.patch = patch_call{"text", "/", std::move(changes)};
+      q.digest = digest_of(q.what, {1, false, {}});
+      return q;
+    };
+    const file_change a{change_kind::update, "/a", "", "a"};
+    const file_change b{change_kind::add, "/b", "", "b"};
+    const file_change c{change_kind::add, "/c", "", "c"};
+    const file_change a_to_c{change_kind::move, "/c", "/a", "c"};
+    (void)s.ask(patch({a, b}));
+    CHECK(s.someone.asked.size() == 1);
+    CHECK(s.ask(patch({a})).decision == verdict::approved);
+    CHECK(s.ask(patch({b, a, a})).decision == verdict::approved);
+    CHECK(s.someone.asked.size() == 1);
+    (void)s.ask(patch({a_to_c})); // its destination is new
+    CHECK(s.someone.asked.size() == 2);
+    CHECK(s.ask(patch({c})).decision == verdict::approved);
+    const auto stored = s.terms.memory->approvals.list();
+    REQUIRE(stored.size() == 3);
+    CHECK(stored[0].shown == "patch /a");
+    CHECK(s.terms.memory->approvals.revoke(stored[0].id));
+    (void)s.ask(patch({a}));
+    CHECK(s.someone.asked.size() == 3);
+    auto other = patch({b});
+    other.what.environment_id = "remote";
+    (void)s.ask(other);
+    CHECK(s.someone.asked.size() == 4);
+  }
+
   TEST_CASE("§52 §103 a retry and strict review never use it, and are not offered it") {
     session s;
     s.terms.session_scope = true;

@@ -128,7 +128,14 @@ TEST_SUITE("policy.access") {
         CHECK(answer.decided_by == "protected name `" + name + "`");
         CHECK(granted(p, at + "/below") == access::read);
       }
+      // Deeper down they are what the host shows (protected_paths) and the supervisor guards.
       CHECK(granted(p, "/w/sub/" + name) == access::write);
+      const auto nested = policy::find_protected_name(policy::default_protected_names(), "/w",
+                                                      "/w/a/b/" + name + "/below");
+      REQUIRE(nested);
+      CHECK(nested->path == "/w/a/b/" + name);
+      CHECK_FALSE(policy::find_protected_name(policy::default_protected_names(), "/w",
+                                              "/w/node_modules/package/" + name));
     }
     CHECK(granted(p, "/w/.gitignore") == access::write);
     CHECK(granted(p, "/w/.github/workflows/ci.yml") == access::write);

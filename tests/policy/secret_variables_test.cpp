@@ -13,11 +13,26 @@ TEST_CASE("BR-202 credentials are known by name or by value, and only those") {
     CAPTURE(entry);
     CHECK(holds_secret(entry));
   }
-  for (const auto* entry :
-       {"KEYBOARD=us", "TOKENIZERS_PARALLELISM=1", "PATH=/bin", "PWD=/ws", "OLDPWD=/", "HOME=/h",
-        "LESSKEY=x", "KEYTIMEOUT=1", "PASSENGER_APP_ENV=x", "PATTERN=x", "XAUTHORITY=/x",
-        "URL=http://h/a:b@c", "DATABASE_URL=postgres://h/d", "GIT_URL=ssh://git@h:22/x",
-        "VIRTUAL_ENV=/v", "MONKEY=1", "HTTP_PROXY=http://proxy:8080", "COMPASS=1", ""}) {
+  for (const auto* entry : {"KEYBOARD=us",
+                            "GIT_CONFIG_KEY_0=core.hooksPath",
+                            "TOKENIZERS_PARALLELISM=1",
+                            "PATH=/bin",
+                            "PWD=/ws",
+                            "OLDPWD=/",
+                            "HOME=/h",
+                            "LESSKEY=x",
+                            "KEYTIMEOUT=1",
+                            "PASSENGER_APP_ENV=x",
+                            "PATTERN=x",
+                            "XAUTHORITY=/x",
+                            "URL=http://h/a:b@c",
+                            "DATABASE_URL=postgres://h/d",
+                            "GIT_URL=ssh://git@h:22/x",
+                            "VIRTUAL_ENV=/v",
+                            "MONKEY=1",
+                            "HTTP_PROXY=http://proxy:8080",
+                            "COMPASS=1",
+                            ""}) {
     CAPTURE(entry);
     CHECK_FALSE(holds_secret(entry));
   }

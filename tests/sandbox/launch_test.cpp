@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace gatehouse;
 using namespace gatehouse::sandbox;
 
@@ -43,5 +45,20 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->forwarded_ports == request.forwarded_ports);
     CHECK(read->legacy_landlock);
     CHECK(read->command == request.command);
+  }
+
+  TEST_CASE("§D13 what is hidden is denied whatever the profile grants, and only a confined "
+            "command has a profile for it") {
+    launch_request request;
+    request.hidden_paths = {"/state/tokens"};
+    const auto profile_of = [&](permission_profile profile) {
+      request.profile = std::move(profile);
+      const auto argv = launch_argv(request);
+      return *(std::ranges::find(argv, "--permission-profile") + 1);
+    };
+    CHECK(profile_of(read_only_profile()).find("/state/tokens") != std::string::npos);
+    permission_profile disabled;
+    disabled.kind = profile_kind::disabled;
+    CHECK(profile_of(disabled).find("/state/tokens") == std::string::npos);
   }
 }

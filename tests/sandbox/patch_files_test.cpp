@@ -1,4 +1,6 @@
 #include "sandbox/patch_files.hpp"
+#include "sandbox/patch_order.hpp"
+#include "sandbox/patch_places.hpp"
 
 #include "tests/support/json_lines.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -62,9 +64,15 @@ struct run_result {
 run_result apply_text(std::string_view text, const std::string& cwd) {
   const auto parsed = parse_patch(text);
   if (!parsed) return {1, {}, parsed.error().message};
-  const auto report = sandbox::apply_patch_files(*parsed, cwd);
+  sandbox::patch_terms terms;
+  terms.cwd = cwd;
+  patch_call call{std::string{text}, cwd, {}};
+  for (auto& place : sandbox::find_patch_places(*parsed, cwd))
+    call.changes.push_back(std::move(place.change));
+  terms.expected = call.changes;
+  const auto report = sandbox::apply_patch_files(*parsed, terms);
   if (report.failure) return {1, {}, report.failure->message};
-  return {0, sandbox::success_summary(report), {}};
+  return {0, success_summary(committed_changes(call, report.done)), {}};
 }
 
 mode_t mode_of(const std::string& path) {
@@ -135,5 +143,165 @@ TEST_SUITE("sandbox.patch_files") {
                      folder.path())
               .exit == 0);
     CHECK(look(folder) == tree{{"inside", "b\n"}, {"outside", "a\n"}});
+  }
+
+  TEST_CASE("§107 a patch goes on behind what an earlier attempt has done") {
+    const temp_folder folder;
+    (void)folder.write("a", "new\n"); // done
+    (void)folder.write("b", "1\n");   // half: the destination of the move stands
+    (void)folder.write("c", "2\n");
+    const auto parsed =
+        parse_patch("*** Begin Patch\n*** Update File: a\n@@\n-old\n+new\n*** Update File: b\n"
+                    "*** Move to: c\n@@\n-1\n+2\n*** Add File: d\n+3\n*** End Patch");
+    sandbox::patch_terms terms;
+    terms.cwd = folder.path();
+    terms.done = {1, true};
+    std::vector<patch_progress> seen;
+    terms.on_progress = [&](const patch_progress& done) { seen.push_back(done); };
+    const auto report = sandbox::apply_patch_files(*parsed, terms);
+    REQUIRE_FALSE(report.failure);
+    CHECK(look(folder) == tree{{"a", "new\n"}, {"c", "2\n"}, {"d", "3\n"}});
+    CHECK(seen == std::vector<patch_progress>{{2, false}, {3, false}});
+  }
+
+  TEST_CASE("§D16 verifying changes nothing and finds what would fail") {
+    const temp_folder folder;
+    (void)folder.write("a", "1\n");
+    const auto good = parse_patch("*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** End Patch");
+    const auto bad = parse_patch("*** Begin Patch\n*** Update File: a\n@@\n-x\n+2\n*** End Patch");
+    sandbox::patch_terms terms;
+    terms.cwd = folder.path();
+    terms.only_verify = true;
+    CHECK_FALSE(sandbox::apply_patch_files(*good, terms).failure);
+    CHECK(sandbox::apply_patch_files(*bad, terms).failure);
+    CHECK(look(folder) == tree{{"a", "1\n"}});
+  }
+
+  TEST_CASE("a file that leads elsewhere than was approved is an error, and nothing is written") {
+    const temp_folder folder;
+    (void)folder.write("real/a", "1\n");
+    (void)folder.write("other/a", "1\n");
+    fs::create_directory_symlink("other", folder / "d");
+    const auto parsed =
+        parse_patch("*** Begin Patch\n*** Add File: n\n+n\n*** Update File: d/a\n@@\n-1\n+2\n"
+                    "*** End Patch");
+    sandbox::patch_terms terms;
+    terms.cwd = folder.path();
+    terms.expected = {{change_kind::add, folder / "n", "", "n"},
+                      {change_kind::update, folder / "real/a", "", "d/a"}};
+    const auto report = sandbox::apply_patch_files(*parsed, terms);
+    REQUIRE(report.failure);
+    CHECK(report.failure->message.find("leads elsewhere") != std::string::npos);
+    CHECK(look(folder) == tree{{"real/a", "1\n"}, {"other/a", "1\n"}, {"d", "LINK:other"}});
+  }
+
+  TEST_CASE(
+      "BR-192 a file changed between reading and replacing is an error, the rest stays done") {
+    const temp_folder folder;
+    (void)folder.write("a", "1\n");
+    (void)folder.write("b", "1\n");
+    const auto parsed =
+        parse_patch("*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** Update File: b\n@@\n-1\n"
+                    "+2\n*** Add File: c\n+3\n*** End Patch");
+    sandbox::patch_terms terms;
+    terms.cwd = folder.path();
+    SUBCASE("its content") {
+      terms.on_progress = [&](const patch_progress&) { (void)folder.write("b", "changed\n"); };
+      const auto report = sandbox::apply_patch_files(*parsed, terms);
+      CHECK(report.done == patch_progress{1, false});
+      REQUIRE(report.failure);
+      CHECK(report.failure->message.find("was changed since") != std::string::npos);
+      CHECK(look(folder) == tree{{"a", "2\n"}, {"b", "changed\n"}});
+    }
+    SUBCASE("into a folder") {
+      terms.on_progress = [&](const patch_progress&) {
+        fs::remove(folder / "b");
+        fs::create_directory(folder / "b");
+      };
+      CHECK(sandbox::apply_patch_files(*parsed, terms).failure);
+      CHECK(look(folder) == tree{{"a", "2\n"}, {"b/", "DIR"}});
+    }
+    SUBCASE("a new one appears") {
+      terms.on_progress = [&](const patch_progress& done) {
+        if (done.operations == 2) (void)folder.write("c", "mine\n");
+      };
+      CHECK(sandbox::apply_patch_files(*parsed, terms).failure);
+      CHECK(look(folder) == tree{{"a", "2\n"}, {"b", "2\n"}, {"c", "mine\n"}});
+    }
+    SUBCASE("the way to it") {
+      terms.on_progress = [&](const patch_progress&) {
+        fs::rename(folder / "b", folder / "b2");
+        fs::create_symlink("b2", folder / "b");
+      };
+      CHECK(sandbox::apply_patch_files(*parsed, terms).failure);
+      CHECK(look(folder) == tree{{"a", "2\n"}, {"b", "LINK:b2"}, {"b2", "1\n"}});
+    }
+  }
+
+  TEST_CASE("a stopped patch leaves whole files and no other") {
+    const temp_folder folder;
+    const auto parsed = parse_patch("*** Begin Patch\n*** Add File: a\n+1\n*** Add File: b\n+2\n"
+                                    "*** Add File: c\n+3\n*** End Patch");
+    sandbox::patch_terms terms;
+    terms.cwd = folder.path();
+    bool stop = false;
+    terms.stopped = [&] { return stop; };
+    terms.on_progress = [&](const patch_progress& done) { stop = done.operations == 2; };
+    const auto report = sandbox::apply_patch_files(*parsed, terms);
+    CHECK(report.failure);
+    CHECK(report.done == patch_progress{2, false});
+    CHECK(look(folder) == tree{{"a", "1\n"}, {"b", "2\n"}});
+  }
+
+  TEST_CASE("a link that is deleted and added anew becomes a file, its target stays") {
+    const temp_folder folder;
+    (void)folder.write("target", "1\n");
+    fs::create_symlink("target", folder / "l");
+    CHECK(apply_text("*** Begin Patch\n*** Delete File: l\n*** Add File: l\n+2\n*** End Patch",
+                     folder.path())
+              .exit == 0);
+    CHECK(look(folder) == tree{{"target", "1\n"}, {"l", "2\n"}});
+  }
+
+  TEST_CASE("a moved file reached by two ways is not lost") {
+    const temp_folder folder;
+    (void)folder.write("d/a", "1\n");
+    fs::create_directory_symlink("d", folder / "l");
+    CHECK(apply_text("*** Begin Patch\n*** Update File: d/a\n*** Move to: l/a\n@@\n-1\n+2\n"
+                     "*** End Patch",
+                     folder.path())
+              .exit == 0);
+    CHECK(look(folder) == tree{{"d/a", "2\n"}, {"l", "LINK:d"}});
+  }
+
+  TEST_CASE("a program that is patched keeps its mode and loses the rights of its owner") {
+    const temp_folder folder;
+    (void)folder.write("s", "1\n");
+    ::chmod((folder / "s").c_str(), 06755);
+    CHECK(
+        apply_text("*** Begin Patch\n*** Update File: s\n@@\n-1\n+2\n*** End Patch", folder.path())
+            .exit == 0);
+    CHECK(mode_of(folder / "s") == 0755);
+  }
+
+  TEST_CASE("an order for the patch program arrives as it was, whatever bytes are in it") {
+    sandbox::patch_order order;
+    order.call = {std::string{"a\0:5\n", 5},
+                  "/x\xff",
+                  {{change_kind::move, "/b\n", "/c:", "3:abc"}, {change_kind::add, "/d", "", ""}}};
+    order.done = {7, true};
+    order.only_verify = true;
+    const auto text = sandbox::encode_patch_order(order);
+    const auto read = sandbox::decode_patch_order(text);
+    REQUIRE(read);
+    CHECK(*read == order);
+    for (std::size_t size = 0; size < text.size(); ++size)
+      CHECK_FALSE(sandbox::decode_patch_order(std::string_view{text}.substr(0, size)));
+    CHECK_FALSE(sandbox::decode_patch_order(text + "x"));
+    CHECK(sandbox::last_progress("1\n2+\n3", {}) == patch_progress{2, true});
+    CHECK(sandbox::last_progress("", {4, true}) == patch_progress{4, true});
+    CHECK(sandbox::last_progress("~2\n", {4, true}) == patch_progress{4, true});
+    CHECK(sandbox::tolerance_in("~12\n1\n") == 12);
+    CHECK(sandbox::tolerance_in("1\n") == 0);
   }
 }

@@ -105,6 +105,12 @@ bool grants_missing(const permission_profile& profile, const policy::access_answ
   return literal && look_at(literal->path).kind == path_kind::missing;
 }
 
+/// Of names that do not exist yet below nested folders only the supervisor of Linux knows:
+/// stricter.
+void drop_nested_guards(mount_plan& plan) {
+  std::erase_if(plan.guards, [](const creation_guard& g) { return g.kind == guard_kind::nested; });
+}
+
 struct tally {
   int cells = 0, agreed = 0, refused = 0, plans = 0;
 };
@@ -221,7 +227,8 @@ TEST_SUITE("sandbox.platform_matrix") {
       const auto needs = needs_of(profile, context, network);
       const auto posix = [&](const std::string& p) { return m.below(p); };
 
-      const auto plan = make_mount_plan(profile, m.context, facts);
+      auto plan = make_mount_plan(profile, m.context, facts);
+      if (plan) drop_nested_guards(*plan);
       REQUIRE_MESSAGE(plan, (plan ? "" : plan.error().message));
       const tests::view_model kernel{*plan};
       compare(
@@ -310,7 +317,8 @@ TEST_SUITE("sandbox.platform_matrix") {
       const auto policy = make_seatbelt_policy(r.profile, m.context, facts, {});
       REQUIRE(policy);
       const tests::seatbelt_model mac{*policy};
-      const auto plan = make_mount_plan(r.profile, m.context, facts);
+      auto plan = make_mount_plan(r.profile, m.context, facts);
+      if (plan) drop_nested_guards(*plan);
       REQUIRE(plan);
       const auto alone = make_landlock_plan(*plan, children_on_host);
       REQUIRE(alone);

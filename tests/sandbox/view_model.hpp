@@ -12,7 +12,8 @@
 namespace gatehouse::tests {
 
 /// Answers questions as the kernel does with the mounts and guards of a plan: the last step that
-/// covers a path decides.
+/// covers a path decides. Guards for names at any depth are left out: what they keep from coming to
+/// be is more than a profile asks for, and no other platform can do it.
 class view_model {
 public:
   explicit view_model(sandbox::mount_plan plan) : plan_{std::move(plan)} {}
@@ -23,7 +24,7 @@ public:
   /// To change what is there, or to make what is not.
   [[nodiscard]] bool may_write(const std::string& path, bool exists) const {
     if (find(exists ? path : std::string{policy::parent_of(path)}) != shown::writable) return false;
-    return exists || !find_guard(plan_.guards, path, sandbox::guarded_operation::create_file);
+    return exists || !find_guard(plan_.guards, path, sandbox::guarded_operation::create_file, true);
   }
 
 private:
@@ -58,7 +59,7 @@ public:
   [[nodiscard]] bool may_write(const std::string& path, bool exists) const {
     const auto where = exists ? path : std::string{policy::parent_of(path)};
     if (deepest(plan_.write_paths, where) <= deepest(plan_.read_only_paths, where)) return false;
-    return exists || !find_guard(plan_.guards, path, sandbox::guarded_operation::create_file);
+    return exists || !find_guard(plan_.guards, path, sandbox::guarded_operation::create_file, true);
   }
   [[nodiscard]] bool kernel_grants(const std::string& path) const {
     return deepest(plan_.grants, path) > 0;

@@ -1,90 +1,18 @@
 """§75-§82 §99a §D10 §D12 The boundary on this kernel: what gatehouse-sandbox lets a command do, reports and leaves."""
-import json
 import os
 import shutil
 import signal
 import socket
 import stat
 import subprocess
-import tempfile
 import time
 import unittest
 
-HELPER = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse-sandbox")
+from boundary_support import (DISABLED, HELPER, WORKSPACE, WORKSPACE_NET, BoundaryCase, managed, running,
+                              special, until)
 
 
-def special(kind, access):
-    return {"path": {"type": "special", "value": {"kind": kind}}, "access": access}
-
-
-def managed(entries, network="restricted"):
-    return {"type": "managed", "file_system": {"type": "restricted", "entries": entries}, "network": network}
-
-
-READ_ONLY = managed([special("root", "read")])
-WORKSPACE = managed([special("root", "read"), special("project_roots", "write")])
-WORKSPACE_NET = managed([special("root", "read"), special("project_roots", "write")], "enabled")
-DISABLED = {"type": "disabled"}
-
-
-def running(marker):
-    """Processes whose command line holds `marker`."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                if marker.encode() in file.read() and int(pid) != os.getpid():
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
-def until(condition):
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
-
-class Boundary(unittest.TestCase):
-    def setUp(self):
-        self.base = tempfile.mkdtemp(prefix="gatehouse-test-", dir="/var/tmp")
-        self.ws = os.path.join(self.base, "ws")
-        self.out = os.path.join(self.base, "out")
-        os.mkdir(self.ws)
-        os.mkdir(self.out)
-        self.marker = "60000." + str(os.getpid()) + str(time.monotonic_ns())[-6:]
-
-    def tearDown(self):
-        self.assertEqual(running(self.marker), [], "a process of the command was left behind")
-        shutil.rmtree(self.base)
-
-    def argv(self, command, profile=WORKSPACE, report=None):
-        argv = [HELPER, "--sandbox-policy-cwd", self.ws, "--permission-profile", json.dumps(profile)]
-        if report is not None:
-            argv += ["--report-fd", str(report)]
-        return argv + ["--", *command]
-
-    def run_it(self, command, profile=WORKSPACE, **how):
-        """(status, stdout, stderr, events)"""
-        if isinstance(command, str):
-            command = ["/bin/bash", "-c", command]
-        with tempfile.TemporaryFile() as report:
-            how.setdefault("stdin", subprocess.DEVNULL)
-            how.setdefault("stdout", subprocess.PIPE)
-            fds = (report.fileno(), *how.pop("pass_fds", ()))
-            done = subprocess.run(self.argv(command, profile, report.fileno()), stderr=subprocess.PIPE, timeout=60,
-                                  check=False, text=True, pass_fds=fds, **how)
-            report.seek(0)
-            events = [json.loads(line) for line in report]
-        return done.returncode, done.stdout, done.stderr, events
-
-    def blocked(self, events):
-        return [e for e in events if e["event"] == "blocked"]
-
+class Boundary(BoundaryCase):
     # --- §76 status and report
 
     def test_a_run_is_reported_from_start_to_exit(self):
@@ -173,6 +101,48 @@ class Boundary(unittest.TestCase):
             self.assertEqual(child.stdout.readline(), "up\n")
             child.terminate()
             self.assertEqual((child.communicate(timeout=20)[0], child.returncode), ("got-term\n", 5))
+
+    def test_signalling_process_1_from_inside_neither_ends_nor_falsifies_the_command(self):
+        for name in ("TERM", "INT", "HUP", "KILL", "USR1", "QUIT"):
+            status, out, _, events = self.run_it(f"kill -{name} 1; echo after; exit 7")
+            self.assertEqual((status, out, events[-1]), (7, "after\n", {"event": "exited", "exit_code": 7}), name)
+        queue = "import ctypes, os; os.kill(1, 15); i = (ctypes.c_int * 32)(15, 0, -1); " \
+                "print(ctypes.CDLL(None).syscall(129, 1, 15, ctypes.byref(i)))"  # rt_sigqueueinfo that claims sender 0
+        self.assertEqual(self.run_it(["/usr/bin/env", "python3", "-c", queue + "; raise SystemExit(9)"])[0], 9)
+
+    def test_opening_a_named_pipe_with_o_creat_is_interrupted_by_a_handled_signal(self):
+        script = """
+import os, signal, threading, time
+class Late(Exception): pass
+def late(*_): raise Late
+signal.signal(signal.SIGALRM, late)
+os.mkfifo('p')
+for flags in (os.O_WRONLY, os.O_RDONLY):
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try: os.open('p', flags | os.O_CREAT, 0o600); print('opened')
+    except Late: print('interrupted')
+threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+try: os.open('p', os.O_WRONLY | os.O_CREAT, 0o600); print('opened')
+except Late: print('interrupted')
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.siginterrupt(signal.SIGALRM, False)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+threading.Timer(0.4, lambda: print(open('p').read())).start()
+with open('p', 'w') as f: f.write('through')
+"""
+        status, out, err, _ = self.run_it(["/usr/bin/env", "-C", self.ws, "python3", "-c", script])
+        self.assertEqual((status, out.split()), (0, ["interrupted"] * 3 + ["through"]), err)
+
+    def test_warnings_about_the_boundary_do_not_mix_with_the_commands_words(self):
+        profile = managed([special("root", "read"), special("project_roots", "write"),
+                           {"path": {"type": "path", "path": self.out + "/missing"}, "access": "write"}])
+        status, out, err, events = self.run_it("echo out; echo err >&2", profile)
+        self.assertEqual((status, out, err), (0, "out\n", "err\n"))
+        self.assertEqual(events[0]["event"], "warning")
+        self.assertIn(self.out + "/missing", events[0]["message"])
+        done = subprocess.run(self.argv(["true"], profile), capture_output=True, text=True, check=False)
+        self.assertRegex(done.stderr, "^gatehouse-sandbox: warning: .*/missing.*\n$")
 
     # --- §77 what reaches the command
 
@@ -299,6 +269,45 @@ ls named"""
         self.assertNotEqual(status, 0)
         self.assertFalse(os.path.exists(self.ws + "/.git/hooks/pre-commit"))
         self.assertEqual((out, self.blocked(events)), ("", []))
+
+    def test_protected_names_in_folders_below_the_root_are_protected_too(self):
+        """§D14 BR-065: what exists is read-only, what does not is not made, in any folder that was there before."""
+        os.makedirs(self.ws + "/sub/deep/er/than/the/search")
+        os.mkdir(self.ws + "/sub/.vscode")
+        with open(self.ws + "/sub/.envrc", "w", encoding="ascii") as file:
+            file.write("old")
+        for attempt in ("echo x > sub/.envrc", "echo x > sub/.vscode/tasks.json", "mkdir sub/.git", "git init -q sub",
+                        "mkdir -p sub/deep/er/than/the/search/.claude", "ln -s /tmp sub/deep/.husky",
+                        "echo x > f && mv f sub/deep/.bashrc", "mkdir -p sub/.github/hooks", "cp -r sub/deep sub/.idea",
+                        "mkdir n && mv n sub/deep/.cursor"):
+            status, _, err, events = self.run_it("cd " + self.ws + "; " + attempt)
+            self.assertNotEqual(status, 0, attempt)
+            if "echo x > sub" not in attempt:
+                self.assertIn("protected name", self.blocked(events)[0]["entry"], attempt + err)
+        found = sorted(os.path.join(at, name)[len(self.ws):] for at, folders, files in os.walk(self.ws)
+                       for name in folders + files if name.startswith("."))
+        self.assertEqual(found, ["/sub/.envrc", "/sub/.github", "/sub/.vscode"])
+        with open(self.ws + "/sub/.envrc", encoding="ascii") as file:
+            self.assertEqual(file.read(), "old")
+        profile = managed([special("root", "read"), special("project_roots", "write"),
+                           {"path": {"type": "path", "path": self.ws + "/sub/.git"}, "access": "write"}])
+        self.assertEqual(self.run_it(f"cd {self.ws}/sub && mkdir deep/.git", profile)[0], 1)
+        status, _, err, _ = self.run_it(f"git init -q {self.ws}/sub", profile)
+        self.assertEqual((status, os.path.isdir(self.ws + "/sub/.git/hooks")), (0, True), err)
+
+    def test_a_folder_that_the_command_makes_is_its_own_affair_and_is_named(self):
+        """BR-059: a clone or an unpacked archive works; what others would execute in it is said."""
+        os.mkdir(self.ws + "/node_modules")
+        subprocess.run(["git", "init", "-q", self.out + "/from"], check=True)
+        subprocess.run(["git", "-C", self.out + "/from", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q",
+                        "--allow-empty", "-m", "a"], check=True)
+        status, _, err, events = self.run_it(
+            f"cd {self.ws} && git -c safe.directory='*' clone -q {self.out}/from new/clone && git -C new/clone log "
+            "--oneline | wc -l && mkdir -p new/.vscode node_modules/p/.vscode node_modules/.idea && "
+            "echo x > new/.vscode/settings.json")
+        self.assertEqual(status, 0, err)
+        told = [e["message"] for e in events if e["event"] == "warning"]
+        self.assertEqual([self.ws + "/new/clone/.git" in told[0], self.ws + "/new/.vscode" in told[1]], [True, True])
 
     def test_one_writable_file_can_be_written_and_its_folder_cannot(self):
         with open(self.out + "/one", "w", encoding="ascii") as file:

@@ -318,6 +318,19 @@ print(done, failed)
             self.assertIn('"sandbox":"landlock"', self.gatehouse("run", "--json", "--ask", "never", "--", "echo", "hi").stdout)
         self.assertIn("granted by Landlock", self.gatehouse("sandbox", "--explain").stdout)
 
+    def test_the_policy_for_macos_can_be_read_anywhere(self):
+        done = self.gatehouse("sandbox", "--explain", "--backend", "seatbelt", "--profile", "workspace-write")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("(deny default)", done.stdout)
+        self.assertIn("never been run", done.stdout)
+
+    def test_a_managed_network_is_refused(self):
+        done = subprocess.run([HELPER, "--sandbox-policy-cwd", self.ws, "--permission-profile", json.dumps(WORKSPACE),
+                               "--use-legacy-landlock", "--allow-network-for-proxy", "--", "/bin/echo", "ran"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (NO_BOUNDARY, ""), done.stderr)
+        self.assertIn("only the managed proxy", done.stderr)
+
     def test_a_backend_of_another_platform_is_an_error(self):
         with_run = [["run", "--ask", "never"]] if os.path.exists(os.path.join(BUILD, "gatehouse-host")) else []
         for command in [["sandbox"], *with_run]:

@@ -18,6 +18,35 @@ NO_BUBBLEWRAP = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
 NO_USER_NAMESPACES = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
                       'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"', "sh"]
 
+# A kernel without a call, for everything below: a filter that answers it with an errno. Only with these flags of
+# seccomp(2), or always.
+WITHOUT_CALL = r"""
+import ctypes, os, struct, sys
+number, first_argument, answer = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+def op(code, jt, jf, k): return struct.pack('HBBI', code, jt, jf, k)
+program = [op(0x20, 0, 0, 0), op(0x15, 0, 3 if first_argument >= 0 else 1, number)]
+if first_argument >= 0: program += [op(0x20, 0, 0, 16), op(0x15, 0, 1, first_argument)]
+program += [op(0x06, 0, 0, 0x50000 | answer), op(0x06, 0, 0, 0x7fff0000)]
+code = b''.join(program)
+buffer = ctypes.create_string_buffer(code)
+class Prog(ctypes.Structure): _fields_ = [('len', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
+prog = Prog(len(code) // 8, ctypes.addressof(buffer))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(prog), 0, 0) == 0
+os.execvp(sys.argv[4], sys.argv[4:])
+"""
+NUMBERS = {"x86_64": {"seccomp": 317, "landlock_create_ruleset": 444},
+           "aarch64": {"seccomp": 277, "landlock_create_ruleset": 444}}
+
+
+def without_call(name, first_argument=-1, answer=38):
+    return ["/usr/bin/env", "python3", "-c", WITHOUT_CALL, str(NUMBERS[os.uname().machine][name]),
+            str(first_argument), str(answer)]
+
+
+def in_own_mounts(prepare):
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-ec", prepare + '; exec "$@"', "sh"]
+
 
 @unittest.skipUnless(os.geteuid() == 0, "making such a host needs root")
 class NothingRunsWithoutABoundary(unittest.TestCase):
@@ -55,6 +84,44 @@ class NothingRunsWithoutABoundary(unittest.TestCase):
 
     def test_run_without_user_namespaces(self):
         self.refuse(NO_USER_NAMESPACES, ["run"], ["user namespaces", "max_user_namespaces"])
+
+    def test_without_supervised_filters(self):
+        set_mode_filter = 1
+        self.refuse(without_call("seccomp", set_mode_filter, 22), ["sandbox"], ["system call filter", "doctor"])
+        self.refuse(without_call("seccomp"), ["sandbox"], ["system call filter"])
+
+    def test_br_102_without_landlock_the_mounts_hold_and_the_landlock_backend_refuses(self):
+        host = without_call("landlock_create_ruleset")
+        self.refuse(host, ["sandbox", "--backend", "landlock"], ["landlock"])
+        outside = self.folder + "-outside"
+        done = subprocess.run([*host, GATEHOUSE, "sandbox", "--profile", "workspace-write", "--cwd", self.folder, "--",
+                               "sh", "-c", f"echo ran; touch {outside}"], capture_output=True, text=True, timeout=60,
+                              check=False, env={**os.environ, "HOME": self.folder}, stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stdout, os.path.exists(outside)), (1, "ran\n", False), done.stderr)
+
+    def test_where_no_proc_can_be_mounted(self):
+        self.refuse(in_own_mounts("mount -t tmpfs t /proc/tty"), ["sandbox"], ["/proc"])
+
+    def test_where_a_mount_fails(self):
+        os.makedirs(self.folder + "/locked/inside")
+        os.chown(self.folder + "/locked", 12345, 12345)
+        os.chmod(self.folder + "/locked", 0o700)
+        self.refuse([], ["sandbox", "--allow-write", self.folder + "/locked/inside"], ["locked"])
+
+    def test_where_more_matches_are_denied_than_can_be_mounted(self):
+        os.mkdir(self.folder + "/many")
+        for number in range(2001):
+            with open(f"{self.folder}/many/{number}.env", "w", encoding="ascii"):
+                pass
+        self.refuse([], ["sandbox", "--deny-read", self.folder + "/many/*.env"], ["*.env", "2000", "narrow"])
+
+    def test_where_fewer_files_may_be_open_than_are_denied(self):
+        os.mkdir(self.folder + "/many")
+        for number in range(100):
+            with open(f"{self.folder}/many/{number}.env", "w", encoding="ascii"):
+                pass
+        limit = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"]
+        self.refuse(limit, ["sandbox", "--deny-read", self.folder + "/many/*.env"], ["100 files", "ulimit -n"])
 
 
 if __name__ == "__main__":

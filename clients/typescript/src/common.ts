@@ -1,0 +1,10 @@
+export { AgentClient, newCallId } from './agent-client.js';
+export { ReviewerClient } from './reviewer-client.js';
+export { EndpointClient } from './endpoint-client.js';
+export type { ApprovalDecision, ApprovalHandler } from './approval-desk.js';
+export type { ReconnectPolicy } from './backoff.js';
+export { ConnectionLostError, EndpointError, NotAdmittedError, SessionLostError } from './errors.js';
+export type { SessionEvents, SessionOptions } from './session.js';
+export type { Transport, Wire, WireEnd } from './wire.js';
+export type * from './protocol.js';
+export { notificationMethods } from './protocol.js';

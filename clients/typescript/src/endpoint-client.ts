@@ -1,0 +1,97 @@
+import type { InitializeResult, Notifications, Requests } from './protocol.js';
+import { Session, type SessionEvents, type SessionOptions } from './session.js';
+
+type Params<M extends keyof Requests> = Requests[M]['params'];
+type Result<M extends keyof Requests> = Promise<Requests[M]['result']>;
+
+/** What both authorities may do. `AgentClient` and `ReviewerClient` add their own. */
+export abstract class EndpointClient {
+  protected constructor(protected readonly session: Session) {}
+
+  /** Opens a session and makes sure that the credential is the one this client is for. */
+  protected static async openAs(authority: 'agent' | 'reviewer', options: SessionOptions): Promise<Session> {
+    const session = await Session.open(options);
+    const actual = session.facts.gatehouse.authority;
+    if (actual === authority) return session;
+    session.close();
+    throw new Error(`this needs the credential of an ${authority}; the one that was used is of an ${actual}`);
+  }
+
+  /** What the endpoint said about itself and this session. */
+  get facts(): InitializeResult {
+    return this.session.facts;
+  }
+
+  get connected(): boolean {
+    return this.session.connected;
+  }
+
+  /** Hears notifications and what happens to the connection; the function that is given back ends it. */
+  on<E extends keyof (SessionEvents & Notifications)>(
+    event: E,
+    hear: (params: (SessionEvents & Notifications)[E]) => void,
+  ): () => void {
+    return this.session.on(event, hear);
+  }
+
+  close(): void {
+    this.session.close();
+  }
+
+  /** Opens a thread and follows its events. */
+  async startThread(params: Params<'thread/start'>): Result<'thread/start'> {
+    const result = await this.session.request('thread/start', params);
+    this.session.follow(result.thread.id, 0);
+    return result;
+  }
+
+  /** Follows a thread; with `afterSeq` the events after that one come first. */
+  async resumeThread(params: Params<'thread/resume'>): Result<'thread/resume'> {
+    const result = await this.session.request('thread/resume', params);
+    this.session.follow(params.threadId, params.afterSeq ?? result.thread.lastSeq);
+    return result;
+  }
+
+  async unsubscribe(threadId: string): Promise<void> {
+    this.session.unfollow(threadId);
+    await this.session.request('thread/unsubscribe', { threadId });
+  }
+
+  readThread(threadId: string): Result<'thread/read'> {
+    return this.session.request('thread/read', { threadId });
+  }
+
+  async listThreads(): Promise<Requests['thread/loaded/list']['result']['data']> {
+    return (await this.session.request('thread/loaded/list', {})).data;
+  }
+
+  async closeThread(threadId: string): Promise<void> {
+    await this.session.request('thread/close', { threadId });
+    this.session.unfollow(threadId);
+  }
+
+  startTurn(params: Params<'turn/start'>): Result<'turn/start'> {
+    return this.session.request('turn/start', params);
+  }
+
+  async completeTurn(params: Params<'turn/complete'>): Promise<void> {
+    await this.session.request('turn/complete', params);
+  }
+
+  async interruptTurn(params: Params<'turn/interrupt'>): Promise<void> {
+    await this.session.request('turn/interrupt', params);
+  }
+
+  async cancelCall(params: Params<'tool/cancel'>): Promise<void> {
+    await this.session.request('tool/cancel', params);
+  }
+
+  /** The document of `gatehouse policy explain --json`. */
+  explain(params: Params<'policy/explain'>): Result<'policy/explain'> {
+    return this.session.request('policy/explain', params);
+  }
+
+  async listProfiles(): Promise<Requests['permissionProfile/list']['result']['data']> {
+    return (await this.session.request('permissionProfile/list', {})).data;
+  }
+}

@@ -1,0 +1,556 @@
+// Generated from `gatehouse serve --schema` by scripts/generate-protocol.mjs; do not edit.
+
+/** Why a thread is active. */
+export type ActiveFlag = "waitingOnApproval";
+
+/** A client's answer to a request for approval. */
+export interface ApprovalAnswer {
+  /** one of availableDecisions; anything else declines */
+  decision: unknown;
+  reason?: string;
+}
+
+/** Which questions to list; without `threadId` all. */
+export interface ApprovalListParams {
+  threadId?: string;
+}
+
+/** The questions that stand, oldest first. */
+export interface ApprovalListResult {
+  data: ApprovalRequest[];
+}
+
+/** A question to a reviewer about exactly one attempt of one call. */
+export interface ApprovalRequest {
+  /** id of the question; the same after a reconnect */
+  requestId: string;
+  threadId: string;
+  turnId: string;
+  /** id of the call */
+  itemId: string;
+  /** `command` */
+  kind: string;
+  /** 1 or 2 */
+  attempt: number;
+  environmentId: string;
+  /** as people read it */
+  command: string;
+  /** what runs */
+  argv: string[];
+  cwd: string;
+  /** why it is asked */
+  reason: string;
+  /** the model's words */
+  justification: string;
+  /** what a yes allows, and what stays forbidden */
+  willBeAllowed: string;
+  /** a yes covers leaving the sandbox */
+  withoutSandbox: boolean;
+  /** binds the answer to argv, cwd, environment change, tty and permissions */
+  actionDigest: string;
+  additionalPermissions?: unknown;
+  /** the rule that `acceptWithExecpolicyAmendment` adds */
+  proposedExecpolicyAmendment?: string[];
+  availableDecisions: unknown[];
+}
+
+/** Answers a question by its id; the first valid answer counts. */
+export interface ApprovalResolveParams {
+  threadId: string;
+  /** id of the question; the same after a reconnect */
+  requestId: string;
+  /** one of availableDecisions */
+  decision: unknown;
+  /** of the question that was shown */
+  actionDigest: string;
+  /** for the model */
+  reason?: string;
+}
+
+/** An attempt began; a call has at most two. */
+export interface AttemptEvent {
+  threadId: string;
+  turnId: string;
+  /** id of the call */
+  itemId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  /** 1 or 2 */
+  attempt: number;
+  /** of the last attempt: none, linux, landlock */
+  sandboxType: string;
+  /** full, isolated or proxy_only */
+  network: string;
+}
+
+/** completed: the command ran and ended by itself, whatever its exit code; failed: nothing could be run, or a signal ended it; declined: a reviewer said no; rejected: policy, hook or handler refused. */
+export type CallStatus = "completed" | "failed" | "declined" | "rejected" | "timedOut" | "interrupted";
+
+/** What the client can do. */
+export interface ClientCapabilities {
+  gatehouse?: GatehouseCapabilities;
+}
+
+/** Who the client is. */
+export interface ClientInfo {
+  name: string;
+  title?: string;
+  version?: string;
+}
+
+/** A call as an item of its thread. */
+export interface CommandItem {
+  /** `commandExecution` */
+  type: string;
+  id: string;
+  tool: string;
+  /** as people read it */
+  command: string;
+  cwd: string;
+  status: ItemStatus;
+  aggregatedOutput?: string;
+  exitCode?: number;
+  durationMs?: number;
+  message?: string;
+  /** the document of `gatehouse run --json` */
+  report?: unknown;
+}
+
+/** The boundary refused something that the attempt needed. */
+export interface DenialEvent {
+  threadId: string;
+  turnId: string;
+  /** id of the call */
+  itemId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  /** 1 or 2 */
+  attempt: number;
+  kind: string;
+  path: string;
+  host: string;
+  /** the profile entry that refused it */
+  entry: string;
+  /** which request would allow it */
+  remedy: string;
+}
+
+/** Asks what would be decided; nothing runs. */
+export interface ExplainParams {
+  threadId?: string;
+  /** left out: shell_command */
+  tool?: string;
+  /** of the tool */
+  arguments: unknown;
+}
+
+/** What the client can do with this server's own messages. */
+export interface GatehouseCapabilities {
+  /** a person answers behind this connection: it is asked about every thread (reviewers only) */
+  approvals?: boolean;
+}
+
+/** What is taken back. */
+export type GrantKind = "grant" | "approval";
+
+/** A permission that a reviewer gave for a turn or the session. */
+export interface Granted {
+  id: number;
+  /** `turn` or `session` */
+  scope: string;
+  turnId: string;
+  permissions: unknown;
+}
+
+/** The first request of a connection. */
+export interface InitializeParams {
+  clientInfo: ClientInfo;
+  capabilities?: ClientCapabilities;
+  /** the session of a connection that was lost */
+  resumeSessionId?: string;
+  /** end the connection that the session still has */
+  takeover?: boolean;
+}
+
+/** The session of this connection. */
+export interface InitializeResult {
+  userAgent: string;
+  platformFamily: string;
+  platformOs: string;
+  /** for resume_session_id */
+  sessionId: string;
+  resumed: boolean;
+  gatehouse: ServerFacts;
+}
+
+/** An item started or ended; every call has both, also a refused one. */
+export interface ItemEvent {
+  threadId: string;
+  turnId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  item: CommandItem;
+}
+
+/** How an item stands; the call's result says more. */
+export type ItemStatus = "inProgress" | "completed" | "failed" | "declined";
+
+/** Limits of this server. */
+export interface Limits {
+  /** largest message */
+  frameBytes: number;
+  /** requests of one connection under way */
+  maxInFlight: number;
+  /** events kept for each thread */
+  retainedEventBytes: number;
+  /** how long a session outlives its connection */
+  sessionGraceMs: number;
+}
+
+/** No members. */
+export type Nothing = Record<string, never>;
+
+/** Output as it came. At most 10,000 for one call; the item at its end is the truth. */
+export interface OutputDelta {
+  threadId: string;
+  turnId: string;
+  /** id of the call */
+  itemId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  /** 1 or 2 */
+  attempt: number;
+  stream: StreamName;
+  /** as text; bytes that are no UTF-8 appear as U+FFFD */
+  delta: string;
+  /** the bytes, where they are no UTF-8 */
+  deltaBase64?: string;
+}
+
+/** The permission profiles. */
+export interface ProfileListResult {
+  data: ProfileSummary[];
+}
+
+/** A permission profile that can be named. */
+export interface ProfileSummary {
+  id: string;
+  about: string;
+  profile: unknown;
+}
+
+/** An action that was approved for the session. */
+export interface Remembered {
+  id: number;
+  /** as people read it */
+  action: string;
+}
+
+/** A question is answered or withdrawn; late answers are ignored. */
+export interface RequestResolved {
+  threadId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  /** id of the question; the same after a reconnect */
+  requestId: string;
+  /** id of the call */
+  itemId: string;
+  decision: string;
+  /** who answered: hook, guardian, user, none */
+  reviewer: string;
+  reason: string;
+}
+
+/** Takes back a grant or an approval for the session. */
+export interface RevokeParams {
+  threadId: string;
+  kind: GrantKind;
+  id: number;
+}
+
+/** Whether there was such a grant. */
+export interface RevokeResult {
+  found: boolean;
+}
+
+/** What this server is and what the connection may do. */
+export interface ServerFacts {
+  /** of the program */
+  version: string;
+  /** of this surface */
+  protocol: number;
+  /** `agent`: may propose; `reviewer`: may answer and change policy */
+  authority: string;
+  /** that tool/call takes */
+  tools: string[];
+  limits: Limits;
+}
+
+/** A thread became idle or active, or waits for an approval. */
+export interface StatusChanged {
+  threadId: string;
+  status: ThreadStatus;
+}
+
+/** Which stream. */
+export type StreamName = "stdout" | "stderr";
+
+/** A thread: the long-lived session of an agent. */
+export interface ThreadInfo {
+  id: string;
+  status: ThreadStatus;
+  cwd: string;
+  /** folders that count as the workspace; left out: the folder */
+  runtimeWorkspaceRoots: string[];
+  /** name or {"granular":{…}} */
+  approvalPolicy: unknown;
+  /** name of the profile, `custom` for an object */
+  sandbox: string;
+  /** empty: none */
+  openTurnId: string;
+  /** of the thread's events */
+  lastSeq: number;
+}
+
+/** The threads that the connection may see. */
+export interface ThreadListResult {
+  data: ThreadInfo[];
+}
+
+/** Names a thread. */
+export interface ThreadParams {
+  threadId: string;
+}
+
+/** A thread, what runs in it and what was granted. */
+export interface ThreadReadResult {
+  thread: ThreadInfo;
+  /** ids of calls */
+  running: string[];
+  grants: Granted[];
+  approvals: Remembered[];
+}
+
+/** A thread. */
+export interface ThreadResult {
+  thread: ThreadInfo;
+}
+
+/** Subscribes to the events of a thread. */
+export interface ThreadResumeParams {
+  threadId: string;
+  /** events after this one are sent again, as far as they are kept */
+  afterSeq?: number;
+}
+
+/** Terms of a new thread. What is left out is as configured. */
+export interface ThreadStartParams {
+  cwd: string;
+  /** folders that count as the workspace; left out: the folder */
+  runtimeWorkspaceRoots?: string[];
+  /** name or {"granular":{…}}; an agent may only name one that asks no less */
+  approvalPolicy?: unknown;
+  /** name of a profile; an agent may only name a narrower one */
+  sandbox?: string;
+  /** name of a profile or a profile object (reviewers only) */
+  permissions?: unknown;
+}
+
+/** Idle, or a call runs or waits. */
+export type ThreadState = "idle" | "active";
+
+/** Whether work goes on in a thread. */
+export interface ThreadStatus {
+  type: ThreadState;
+  activeFlags: ActiveFlag[];
+}
+
+/** A tool call that an agent proposes. It carries no authority. */
+export interface ToolCallParams {
+  threadId: string;
+  turnId?: string;
+  /** of the agent's choice, never used twice in a thread; the same id again answers with the same call */
+  callId: string;
+  tool: string;
+  /** of the tool */
+  arguments: unknown;
+}
+
+/** How a call ended. A refusal is a result, not an error. */
+export interface ToolCallResult {
+  callId: string;
+  status: CallStatus;
+  exitCode?: number;
+  /** both streams in the order of arrival, as text */
+  output: string;
+  /** not kept in `output` */
+  outputOmittedBytes: number;
+  /** of the last attempt: none, linux, landlock */
+  sandboxType: string;
+  /** the boundary refused something */
+  sandboxDenied: boolean;
+  /** to the model: why it was refused or denied and the safer path */
+  message: string;
+  /** the document of `gatehouse run --json` */
+  report: unknown;
+}
+
+/** Ends a call; its result still comes. */
+export interface ToolCancelParams {
+  threadId: string;
+  callId: string;
+}
+
+/** A turn started or ended. */
+export interface TurnEvent {
+  threadId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  turn: TurnInfo;
+  /** why it was interrupted */
+  reason?: string;
+}
+
+/** A turn of a thread. */
+export interface TurnInfo {
+  id: string;
+  status: TurnState;
+}
+
+/** Names a turn; without `turnId` the open one. */
+export interface TurnParams {
+  threadId: string;
+  turnId?: string;
+}
+
+/** A turn. */
+export interface TurnResult {
+  turn: TurnInfo;
+}
+
+/** Opens a turn: the user has spoken. */
+export interface TurnStartParams {
+  threadId: string;
+  /** left out: one is made */
+  turnId?: string;
+  /** what the user said, for the automatic reviewer */
+  input?: string;
+}
+
+/** How a turn stands. */
+export type TurnState = "inProgress" | "completed" | "interrupted";
+
+/** For the user; it changes nothing. */
+export interface WarningEvent {
+  threadId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  message: string;
+}
+
+/** Requests of a client, by method. */
+export interface Requests {
+  /** The first request. With `resumeSessionId` the session of a lost connection goes on: its subscriptions stand, and the questions that stand are asked again under their ids. */
+  'initialize': { params: InitializeParams; result: InitializeResult };
+  /** Opens a thread and subscribes to it. It lives until thread/close or the end of the daemon. */
+  'thread/start': { params: ThreadStartParams; result: ThreadResult };
+  /** Subscribes to a thread: missed events come first, then the questions that stand. */
+  'thread/resume': { params: ThreadResumeParams; result: ThreadResult };
+  /** Ends the subscription; the thread goes on. */
+  'thread/unsubscribe': { params: ThreadParams; result: Nothing };
+  /** What runs in a thread, and what was granted or approved for its session. */
+  'thread/read': { params: ThreadParams; result: ThreadReadResult };
+  /** The threads: for an agent those of its session, for a reviewer all. */
+  'thread/loaded/list': { params: Nothing; result: ThreadListResult };
+  /** Ends a thread with all its calls, questions, grants and approvals. */
+  'thread/close': { params: ThreadParams; result: Nothing };
+  /** Opens a turn. A tool call without a turn opens one, too, unless a turn was stopped. */
+  'turn/start': { params: TurnStartParams; result: TurnResult };
+  /** Ends the turn; grants of turn scope end with it. */
+  'turn/complete': { params: TurnParams; result: Nothing };
+  /** Stops the turn: its calls are ended, its questions withdrawn (§127). */
+  'turn/interrupt': { params: TurnParams; result: Nothing };
+  /** Proposes a call; the answer comes at its end. Many may be under way at once. */
+  'tool/call': { params: ToolCallParams; result: ToolCallResult };
+  /** Ends a call; its result still comes. */
+  'tool/cancel': { params: ToolCancelParams; result: Nothing };
+  /** The whole decision about a call: segments, judges, requirement, sandbox (§133a). Nothing runs. */
+  'policy/explain': { params: ExplainParams; result: unknown };
+  /** The questions that stand. */
+  'approval/list': { params: ApprovalListParams; result: ApprovalListResult };
+  /** Answers a question. The first valid answer counts; one with another digest, for a question that no longer stands, or with a decision that was not on offer is an error. */
+  'approval/resolve': { params: ApprovalResolveParams; result: Nothing };
+  /** Takes back a grant or an approval for the session. What runs already is not touched. */
+  'grant/revoke': { params: RevokeParams; result: RevokeResult };
+  /** The permission profiles that can be named. */
+  'permissionProfile/list': { params: Nothing; result: ProfileListResult };
+}
+
+/** What an agent may call. */
+export type AgentMethod =
+  | 'initialize'
+  | 'thread/start'
+  | 'thread/resume'
+  | 'thread/unsubscribe'
+  | 'thread/read'
+  | 'thread/loaded/list'
+  | 'thread/close'
+  | 'turn/start'
+  | 'turn/complete'
+  | 'turn/interrupt'
+  | 'tool/call'
+  | 'tool/cancel'
+  | 'policy/explain'
+  | 'permissionProfile/list';
+
+/** What a reviewer may call. */
+export type ReviewerMethod =
+  | 'initialize'
+  | 'thread/start'
+  | 'thread/resume'
+  | 'thread/unsubscribe'
+  | 'thread/read'
+  | 'thread/loaded/list'
+  | 'thread/close'
+  | 'turn/start'
+  | 'turn/complete'
+  | 'turn/interrupt'
+  | 'tool/cancel'
+  | 'policy/explain'
+  | 'approval/list'
+  | 'approval/resolve'
+  | 'grant/revoke'
+  | 'permissionProfile/list';
+
+/** Requests of the server, by method. */
+export interface ServerRequests {
+  /** Sent to every connected reviewer under the same id; the first valid answer counts. */
+  'item/commandExecution/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
+}
+
+/** Notifications of the server, by method. */
+export interface Notifications {
+  'thread/status/changed': StatusChanged;
+  'turn/started': TurnEvent;
+  'turn/completed': TurnEvent;
+  'item/started': ItemEvent;
+  'item/completed': ItemEvent;
+  'item/attempt/started': AttemptEvent;
+  'item/attempt/denied': DenialEvent;
+  'item/commandExecution/outputDelta': OutputDelta;
+  'serverRequest/resolved': RequestResolved;
+  'warning': WarningEvent;
+}
+
+export const notificationMethods = [
+  'thread/status/changed',
+  'turn/started',
+  'turn/completed',
+  'item/started',
+  'item/completed',
+  'item/attempt/started',
+  'item/attempt/denied',
+  'item/commandExecution/outputDelta',
+  'serverRequest/resolved',
+  'warning',
+] as const satisfies readonly (keyof Notifications)[];

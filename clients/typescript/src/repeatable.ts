@@ -1,0 +1,21 @@
+import type { Requests } from './protocol.js';
+
+/**
+ * Requests that may be sent again when the connection broke before their answer: they read, or mean
+ * the same twice. `tool/call` is one because of its call id, within the same session.
+ */
+const repeatable: ReadonlySet<keyof Requests> = new Set<keyof Requests>([
+  'thread/resume',
+  'thread/unsubscribe',
+  'thread/read',
+  'thread/loaded/list',
+  'tool/call',
+  'tool/cancel',
+  'policy/explain',
+  'approval/list',
+  'permissionProfile/list',
+]);
+
+export function isRepeatable(method: keyof Requests): boolean {
+  return repeatable.has(method);
+}

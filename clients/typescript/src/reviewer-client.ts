@@ -1,0 +1,33 @@
+import type { ApprovalDecision } from './approval-desk.js';
+import { EndpointClient } from './endpoint-client.js';
+import type { ApprovalRequest, RevokeParams } from './protocol.js';
+import { Session, type SessionOptions } from './session.js';
+
+/** Answers questions and takes back grants. It cannot propose calls. */
+export class ReviewerClient extends EndpointClient {
+  /** With `approvals` the client is asked about every thread; else it hears those it resumes. */
+  static async connect(options: SessionOptions): Promise<ReviewerClient> {
+    return new ReviewerClient(await EndpointClient.openAs('reviewer', options));
+  }
+
+  private constructor(session: Session) {
+    super(session);
+  }
+
+  /** The questions that stand, oldest first. */
+  async listApprovals(threadId?: string): Promise<ApprovalRequest[]> {
+    return (await this.session.request('approval/list', threadId === undefined ? {} : { threadId })).data;
+  }
+
+  /** Answers the question exactly as it was shown: the digest goes with the answer. */
+  async resolveApproval(question: ApprovalRequest, decision: ApprovalDecision, reason?: string): Promise<void> {
+    const { threadId, requestId, actionDigest } = question;
+    const said = { threadId, requestId, actionDigest, decision };
+    await this.session.request('approval/resolve', reason === undefined ? said : { ...said, reason });
+  }
+
+  /** False: there was no such grant. */
+  async revoke(params: RevokeParams): Promise<boolean> {
+    return (await this.session.request('grant/revoke', params)).found;
+  }
+}

@@ -1,0 +1,61 @@
+import { badge, code, el, facts } from './dom';
+import type { Explanation, Segment } from './model';
+import { shellJoin } from './shell-words';
+
+const judges: Record<string, string> = {
+  rule: 'a rule',
+  safe: 'known to be safe',
+  danger: 'dangerous',
+  unmatched: 'no rule, not on a list',
+};
+
+function segmentRow(segment: Segment): HTMLElement {
+  const { rule } = segment;
+  const where = rule ? `${rule.file}:${rule.line}` : undefined;
+  const why = [segment.why, rule?.justification, where].filter((part) => part !== undefined && part !== '');
+  return el(
+    'li',
+    { class: 'segment' },
+    badge(segment.decision, segment.decision),
+    code(shellJoin(segment.argv)),
+    el('span', { class: 'quiet' }, [judges[segment.judge] ?? segment.judge, ...why].join(' – ')),
+  );
+}
+
+/** The commands that were found in a call, each with its judgement. */
+export function segmentList(explanation: Explanation): HTMLElement {
+  const list = el('ol', { class: 'segments' }, ...explanation.segments.map(segmentRow));
+  if (!explanation.complex) return list;
+  return el('div', {}, list, el('p', { class: 'quiet' }, 'Not all of it could be read as plain commands.'));
+}
+
+export function boundaryText({ sandbox }: Explanation): string {
+  const where = sandbox.first_attempt === 'sandboxed' ? `inside the ${sandbox.backend} sandbox` : sandbox.first_attempt;
+  return `${where}, network ${sandbox.network}`;
+}
+
+const requirements: Record<string, [string, string]> = {
+  skip: ['runs without a question', 'allow'],
+  needs_approval: ['needs an approval', 'prompt'],
+  forbidden: ['is refused', 'forbidden'],
+};
+
+/** The whole decision about a call. */
+export function explanationView(explanation: Explanation): HTMLElement {
+  const { requirement } = explanation;
+  const [text, kind] = requirements[requirement.kind] ?? [requirement.kind, 'prompt'];
+  return el(
+    'div',
+    { class: 'explanation' },
+    el('p', { class: 'verdict' }, badge(text, kind)),
+    facts(
+      ['Reason', requirement.reason && code(requirement.reason, 'prose')],
+      ['Refused by', requirement.refused_by],
+      ['A reviewer may add the rule', requirement.proposed_amendment && code(shellJoin(requirement.proposed_amendment))],
+      ['Boundary', boundaryText(explanation)],
+      ['Sandbox', requirement.bypass_sandbox ? 'a rule lets it run without' : undefined],
+    ),
+    el('h2', { class: 'small' }, 'Commands'),
+    segmentList(explanation),
+  );
+}

@@ -1,0 +1,51 @@
+/** Documents inside messages that the schema leaves open; read with care. */
+
+export interface Segment {
+  argv: string[];
+  origin: string;
+  judge: string;
+  decision: string;
+  why?: string;
+  rule?: { pattern: (string | string[])[]; file: string; line: number; justification?: string };
+}
+
+/** The answer of `policy/explain` (`gatehouse policy explain --json`). */
+export interface Explanation {
+  segments: Segment[];
+  complex: boolean;
+  requirement: {
+    kind: string;
+    bypass_sandbox: boolean;
+    reason?: string;
+    proposed_amendment?: string[];
+    refused_by?: string;
+  };
+  sandbox: { backend: string; first_attempt: string; network: string };
+}
+
+export interface ProfileEntry {
+  path: { type: string; path?: string; pattern?: string; value?: unknown };
+  access: string;
+}
+
+export interface Profile {
+  type: string;
+  network?: string;
+  file_system?: { type: string; entries?: ProfileEntry[] };
+}
+
+const specialPlaces: Record<string, string> = {
+  root: '/ (everything)',
+  project_roots: 'the workspace',
+  slash_tmp: '/tmp',
+  tmpdir: '$TMPDIR',
+};
+
+/** What an entry is about, whatever form it has. */
+export function pathText(path: ProfileEntry['path']): string {
+  if (path.path !== undefined) return path.path;
+  if (path.pattern !== undefined) return path.pattern;
+  const { kind, subpath } = (path.value ?? {}) as { kind?: string; subpath?: string };
+  if (kind === undefined) return JSON.stringify(path);
+  return (specialPlaces[kind] ?? kind) + (subpath ? ` / ${subpath}` : '');
+}

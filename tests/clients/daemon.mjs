@@ -1,0 +1,122 @@
+// The real daemon, with a home, state and workspace of its own below a temporary folder.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { unixSocketTransport, webSocketTransport } from '../../clients/typescript/dist/index.js';
+
+export const gatehouse = join(process.env.GATEHOUSE_BUILD_DIR, 'gatehouse');
+/** A command that is asked about, and harmless: what it names does not exist. */
+export const dangerous = ['rm', '-rf', 'no-such-thing'];
+export const soon = { firstDelayMs: 5, maxDelayMs: 100 };
+export const clientInfo = { name: 'test' };
+
+export class Daemon {
+  base = mkdtempSync('/var/tmp/gatehouse-test-');
+  workspace = join(this.base, 'ws');
+  socket = join(this.base, 'gh.sock');
+  errors = '';
+  #child;
+  #stopping = false;
+
+  constructor() {
+    mkdirSync(this.workspace);
+    mkdirSync(join(this.base, 'home'));
+  }
+
+  static async start(...args) {
+    const daemon = new Daemon();
+    await daemon.run(...args);
+    return daemon;
+  }
+
+  get env() {
+    const home = join(this.base, 'home');
+    return {
+      HOME: home,
+      XDG_STATE_HOME: join(home, 'state'),
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      LANG: 'C.UTF-8',
+      SHELL: '/bin/bash',
+    };
+  }
+
+  /** Also again, after `stop`. */
+  async run(...args) {
+    const port = this.url ? new URL(this.url).port : '0';
+    const all = ['serve', '--listen', `ws://127.0.0.1:${port}`, '--listen', `unix://${this.socket}`];
+    all.push('--root', this.workspace, '--cwd', this.workspace, '--profile', 'workspace-write', ...args);
+    this.errors = '';
+    const child = spawn(gatehouse, all, { env: this.env, cwd: this.workspace, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    this.#stopping = false;
+    child.stderr.setEncoding('utf8').on('data', (text) => (this.errors += text));
+    child.once('exit', (code, signal) => {
+      if (!this.#stopping) console.error(`the daemon ended by itself (${signal ?? code}): ${this.errors}`);
+    });
+    let out = '';
+    await new Promise((resolve, reject) => {
+      child.stdout.setEncoding('utf8').on('data', (text) => {
+        out += text;
+        if (out.split('\n').length > 2) resolve();
+      });
+      child.once('exit', (code) => reject(new Error(`the daemon ended (${code}): ${this.errors}`)));
+    });
+    this.url = out.split('\n')[0];
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** The exit status of the daemon after the signal. */
+  async stop(signal = 'SIGTERM') {
+    const child = this.#child;
+    this.#stopping = true;
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    child.kill(signal);
+    return await ended;
+  }
+
+  async end() {
+    await this.stop('SIGKILL');
+    rmSync(this.base, { recursive: true, force: true });
+  }
+
+  token(authority) {
+    return readFileSync(join(this.env.XDG_STATE_HOME, `gatehouse/tokens/${authority}.token`), 'utf8').trim();
+  }
+
+  tcp(authority, url = this.url) {
+    return webSocketTransport(url, { token: () => this.token(authority) });
+  }
+
+  unix(authority) {
+    return unixSocketTransport(this.socket, { token: this.token(authority) });
+  }
+}
+
+/** Resolves when `holds()` does; the test's own limit ends it otherwise. */
+export async function until(holds) {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** How many processes have `marker` in their command line. */
+export function running(marker) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(marker);
+      } catch {
+        return false;
+      }
+    }).length;
+}
+
+export const shell = (thread, command, more = {}) => ({
+  threadId: thread.id,
+  tool: 'shell_command',
+  arguments: typeof command === 'string' ? { command } : { argv: command },
+  ...more,
+});

@@ -1,0 +1,288 @@
+"""Reports about other sandboxes (BR rows: sandbox_escape, sandbox_breaks_legit), each as one test on this kernel."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import unittest
+
+from boundary_support import (READ_ONLY, WORKSPACE, BoundaryCase, managed, running, special, until)
+
+BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
+GATEHOUSE = os.path.join(BUILD, "gatehouse")
+IS_ROOT = os.geteuid() == 0
+NEEDS_ROOT = unittest.skipUnless(IS_ROOT, "making such a host needs root")
+
+
+def at(path, access):
+    return {"path": {"type": "path", "path": path}, "access": access}
+
+
+class Reports(BoundaryCase):
+    def git(self, *words, cwd=None):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main",
+                        "-c", "protocol.file.allow=always", *words], cwd=cwd or self.ws, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def sandbox(self, *words, cwd=None, env=None):
+        full = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self.base, "GIT_CONFIG_GLOBAL": "/dev/null",
+                "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
+                    "GIT_COMMITTER_EMAIL": "a@b", "GIT_EDITOR": "true", **(env or {})}
+        return subprocess.run([GATEHOUSE, "sandbox", "--cwd", cwd or self.ws, *words], env=full, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+
+    def on_host(self, prepare, command, profile=WORKSPACE):
+        """Runs the helper in a mount namespace of its own that `prepare` (shell) has changed. `$WS`, `$OUT`."""
+        env = {**os.environ, "WS": self.ws, "OUT": self.out}
+        return subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec",
+                               prepare + '\nexec "$@"', "sh", *self.argv(["/bin/sh", "-c", command], profile)],
+                              env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              check=False)
+
+    # --- sandbox_escape
+
+    def test_br_048_nothing_is_typed_into_the_terminal_that_the_command_was_given(self):
+        script = "import fcntl, termios\nfor fd in (0, 1, 2):\n try: fcntl.ioctl(fd, termios.TIOCSTI, b'x'); " \
+                 "print('typed')\n except OSError as e: print('errno', e.errno)"
+        for leader in ([], ["/bin/sh", "-c", '"$@"; exit $?', "sh"]):  # a terminal of its own; its caller's terminal
+            pid, terminal = os.forkpty()
+            if pid == 0:
+                os.environ["PATH"] = "/usr/bin:/bin"
+                argv = [*leader, *self.argv(["/usr/bin/env", "python3", "-c", script])]
+                os.execv(argv[0], argv)
+            text = b""
+            try:
+                while chunk := os.read(terminal, 4096):
+                    text += chunk
+            except OSError:
+                pass
+            os.waitpid(pid, 0)
+            os.close(terminal)
+            self.assertEqual(text.split(), [b"errno", b"1"] * 3, leader)
+
+    def test_br_054_sockets_of_daemons_are_out_of_reach_through_a_readable_mount(self):
+        with socket.socket(socket.AF_UNIX) as daemon:
+            daemon.bind(self.out + "/docker.sock")
+            daemon.listen()
+            daemon.setblocking(False)
+            script = f"import socket\ns = socket.socket(socket.AF_UNIX)\ntry: s.connect('{self.out}/docker.sock'); " \
+                     "print('reached')\nexcept OSError as e: print(e.errno)"
+            for profile in (READ_ONLY, WORKSPACE, managed([special("root", "read")], "enabled")):
+                _, out, _, events = self.run_it(["/usr/bin/env", "python3", "-c", script], profile)
+                self.assertEqual(out, "13\n")
+                self.assertEqual(self.blocked(events)[0]["path"], self.out + "/docker.sock")
+            self.assertRaises(BlockingIOError, daemon.accept)
+
+    def test_br_061_limited_git_writes_open_no_hook_no_configuration_and_no_submodule(self):
+        self.git("init", "-q", self.out + "/lib")
+        self.git("commit", "-q", "--allow-empty", "-m", "a", cwd=self.out + "/lib")
+        self.git("init", "-q", ".")
+        self.git("commit", "-q", "--allow-empty", "-m", "a")
+        self.git("submodule", "add", "-q", self.out + "/lib", "sub")
+        self.git("worktree", "add", "-q", self.out + "/w")
+        attempts = ["touch .git/modules/sub/hooks/pre-commit", "git -C sub config core.sshCommand ./x",
+                    "touch .git/worktrees/w/config.worktree", "echo x > .git/worktrees/w/commondir",
+                    "mkdir -p .git/info; echo x > .git/info/attributes", "echo x > .git/commondir",
+                    "touch .git/hooks/pre-commit", "git config core.sshCommand ./x", "touch .git/config.worktree",
+                    "mv .git/config .git/c", "mv .git/hooks .git/h", "mv .git g", "mkdir .git/rebase-merge",
+                    "echo x > c && mv c .git/config", "ln -sf /tmp .git/hooks", "mkdir x && mv x .git/sequencer"]
+        for attempt in attempts:
+            done = self.sandbox("--preset", "git", "--", "sh", "-ec", attempt)
+            self.assertNotEqual(done.returncode, 0, attempt)
+        for left in ("modules/sub/hooks/pre-commit", "worktrees/w/config.worktree", "info/attributes", "commondir",
+                     "hooks/pre-commit", "config.worktree", "rebase-merge", "sequencer"):
+            self.assertFalse(os.path.exists(self.ws + "/.git/" + left), left)
+        with open(self.ws + "/.git/config", encoding="ascii") as file:
+            self.assertNotIn("sshCommand", file.read())
+
+    def test_br_064_nothing_of_ours_runs_the_repositorys_programs(self):
+        os.mkdir(self.base + "/bin")
+        with open(self.base + "/bin/git", "w", encoding="ascii") as stub:
+            stub.write(f"#!/bin/sh\ntouch {self.base}/called\n")
+        os.chmod(self.base + "/bin/git", 0o755)
+        self.git("init", "-q", ".")
+        self.git("config", "core.fsmonitor", f"touch {self.base}/called; :")
+        done = self.sandbox("--preset", "git", "--", "true",
+                            env={"PATH": self.base + "/bin:/usr/local/bin:/usr/bin:/bin"})
+        self.assertEqual((done.returncode, os.path.exists(self.base + "/called")), (0, False), done.stderr)
+
+    def test_br_069_the_mounts_of_the_command_are_its_own(self):
+        status, out, _, _ = self.run_it(
+            f"touch {self.out}/f /etc/gatehouse-f /opt/gatehouse-f {self.base}/f; readlink /proc/self/ns/mnt")
+        self.assertNotEqual(out.strip(), os.readlink("/proc/self/ns/mnt"))
+        for path in (self.out + "/f", "/etc/gatehouse-f", "/opt/gatehouse-f", self.base + "/f"):
+            self.assertFalse(os.path.exists(path))
+        self.assertEqual(status, 0)
+
+    @NEEDS_ROOT
+    def test_br_069_also_on_an_overlay_root(self):
+        done = self.on_host('mkdir $OUT/u $OUT/w $OUT/m; mount -t tmpfs t $OUT/u; mkdir $OUT/u/u $OUT/u/w\n'
+                            'mount -t overlay -o lowerdir=$OUT/w,upperdir=$OUT/u/u,workdir=$OUT/u/w o $OUT/m',
+                            f"touch {self.out}/m/f || echo refused")
+        self.assertEqual((done.returncode, done.stdout), (0, "refused\n"), done.stderr)
+
+    def test_br_073_every_way_to_start_a_shell_stays_inside(self):
+        for script in ("bash -fc 'touch $OUT/f'", "env -i sh -c 'touch {out}/f'", "timeout 5 bash -lc 'touch {out}/f'",
+                       "setsid -w sh -c 'touch {out}/f'", "nohup sh -c 'touch {out}/f'", "echo 'touch {out}/f' | sh",
+                       "xargs -a /dev/null sh -c 'touch {out}/f'", "nice python3 -c 'open(\"{out}/f\",\"w\")'"):
+            script = script.replace("{out}", self.out).replace("$OUT", self.out)
+            self.assertNotEqual(self.sandbox("--", "sh", "-c", script).returncode, 0, script)
+            self.assertEqual(os.listdir(self.out), [], script)
+
+    # --- sandbox_breaks_legit
+
+    @NEEDS_ROOT
+    def test_br_094_a_linked_resolver_file_is_readable_and_a_dangling_one_stops_nothing(self):
+        base = 'mkdir $OUT/etc; cp -a /etc/. $OUT/etc; rm -f $OUT/etc/resolv.conf; mount --bind $OUT/etc /etc\n'
+        stub = 'mount -t tmpfs t /run; mkdir /run/x; echo nameserver 127.0.0.9 > /run/x/stub.conf\n'
+        minimal = managed([special("minimal", "read"), special("project_roots", "read"), at("/etc/resolv.conf", "read")])
+        for link in ("/run/x/stub.conf", "../run/x/stub.conf"):
+            for profile in (READ_ONLY, minimal):
+                done = self.on_host(base + stub + f"ln -s {link} /etc/resolv.conf", "cat /etc/resolv.conf", profile)
+                self.assertEqual((done.returncode, done.stdout), (0, "nameserver 127.0.0.9\n"), done.stderr)
+                shutil.rmtree(self.out + "/etc")
+        for profile in (READ_ONLY, minimal):
+            done = self.on_host(base + "ln -s /run/nowhere/x /etc/resolv.conf", "echo started", profile)
+            self.assertEqual((done.returncode, done.stdout), (0, "started\n"), done.stderr)
+            shutil.rmtree(self.out + "/etc")
+
+    @NEEDS_ROOT
+    def test_br_103_flags_of_the_mount_below_are_kept(self):
+        subprocess.run(["git", "init", "-q", self.ws], check=True)
+        done = self.on_host('mount -t tmpfs -o nosuid,nodev,noexec,noatime t $WS; mkdir -p $WS/.git/hooks $WS/d\n'
+                            'mount --bind $WS/d $WS/d',
+                            "touch f d/f && ! touch .git/hooks/x && grep $PWD /proc/self/mountinfo | head -1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, "nosuid,nodev,noexec,noatime")
+
+    def test_br_107_br_108_br_111_nothing_is_left_behind_by_a_kill_and_git_sees_no_change(self):
+        home = os.path.join(self.ws, "home")
+        os.mkdir(home)
+        with open(home + "/.profile", "w", encoding="ascii") as file:
+            file.write("export GH=1\n")
+        self.git("init", "-q", ".")
+        before = sorted(os.listdir(home)), sorted(os.listdir(self.ws))
+        profile = managed([special("root", "read"), special("project_roots", "write"), special("slash_tmp", "write"),
+                           at(home, "write")])
+        in_tmp = {name for name in os.listdir("/tmp") if name.startswith(".")}
+        child = subprocess.Popen(self.argv(["sleep", self.marker], profile), stdin=subprocess.DEVNULL)
+        self.assertTrue(until(lambda: any(self.comm(pid) == "sleep" for pid in running(self.marker))))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        self.assertTrue(until(lambda: not running(self.marker)))
+        self.assertEqual((sorted(os.listdir(home)), sorted(os.listdir(self.ws))), before)
+        self.assertEqual({name for name in os.listdir("/tmp") if name.startswith(".")} - in_tmp, set())
+        shell = subprocess.run(["bash", "-lc", "echo $GH"], env={"HOME": home}, stdout=subprocess.PIPE, check=True)
+        self.assertEqual(shell.stdout, b"1\n")
+        self.assertEqual(self.run_it("git status --porcelain -- :!home", profile, cwd=self.ws)[1], "")
+
+    def comm(self, pid):
+        try:
+            with open(f"/proc/{pid}/comm", encoding="ascii") as file:
+                return file.read().strip()
+        except OSError:
+            return ""
+
+    @NEEDS_ROOT
+    def test_br_113_the_boundary_needs_no_room_in_tmp(self):
+        for prepare in ("mount -t tmpfs -o ro t /tmp", "mount -t tmpfs -o size=4k,nr_inodes=1 t /tmp"):
+            done = self.on_host(prepare, "echo started; touch f")
+            self.assertEqual((done.returncode, done.stdout), (0, "started\n"), done.stderr)
+
+    @NEEDS_ROOT
+    def test_br_114_an_odd_mount_table_stops_nothing(self):
+        done = self.on_host(
+            "for name in 'a b' 'new\nline' 'ünï' 'gone' 'back\\slash'; do mkdir \"$OUT/$name\" \"$OUT/x$name\"; "
+            "mount --bind \"$OUT/$name\" \"$OUT/x$name\"; done; rmdir $OUT/gone\n"
+            "touch $OUT/ns; mount --bind /proc/self/ns/net $OUT/ns\n"
+            "touch \"$WS/file\"; mount --bind \"$WS/file\" \"$WS/file\"", "echo started; touch f; ls")
+        self.assertEqual((done.returncode, done.stdout), (0, "started\nf\nfile\n"), done.stderr)
+
+    @NEEDS_ROOT
+    def test_br_119_granted_devices_are_there_and_the_private_ones_always(self):
+        prepare = ("mount -t tmpfs t $OUT; cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty $OUT\n"
+                   "mkdir $OUT/pts $OUT/shm $OUT/dri; mknod -m 666 $OUT/dri/card0 c 1 3; "
+                   "mknod -m 666 $OUT/other c 1 5; mount --bind $OUT /dev")
+        profile = managed([special("root", "read"), special("project_roots", "write"), at("/dev/dri/card0", "write"),
+                           at("/dev/nvidia0", "write")])
+        script = "echo x > /dev/dri/card0 && ls /dev/shm /dev/ptmx /dev/tty /dev/stdin /dev/fd/0 >/dev/null && " \
+                 "! ls /dev/other && python3 -c 'import multiprocessing as m; m.Lock(); q = m.Queue(); q.put(7); " \
+                 "print(q.get())'"
+        done = self.on_host(prepare, script, profile)
+        self.assertEqual((done.returncode, done.stdout), (0, "7\n"), done.stderr)
+        self.assertIn("/dev/nvidia0", done.stderr)
+
+    def test_br_120_a_debugger_is_refused_in_its_own_words_and_other_tools_work(self):
+        self.assertEqual(self.run_it("python3 -c 'import faulthandler; faulthandler.enable()'")[0], 0)
+        for tool, words in (("strace", "strace -f true"), ("gdb", "gdb -batch -ex run /bin/true")):
+            if not shutil.which(tool):
+                continue
+            _, out, err, _ = self.run_it(words)
+            self.assertIn("Operation not permitted", out + err, tool)
+
+    def test_br_121_asking_for_interfaces_fails_with_an_error_that_programs_know(self):
+        script = "import socket\ntry: print(socket.if_nameindex())\nexcept OSError as e: print(e.errno)\n" \
+                 "try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\nexcept PermissionError: print('refused')"
+        status, out, err, _ = self.run_it(["/usr/bin/env", "python3", "-c", script])
+        self.assertEqual((status, "refused" in out), (0, True), err)
+        opened = managed([special("root", "read")], "enabled")
+        self.assertIn("lo", self.run_it(["/usr/bin/env", "python3", "-c", script], opened)[1])
+
+    def test_br_126_a_linked_program_outside_a_restricted_view_is_named(self):
+        os.makedirs(self.base + "/share/t")
+        with open(self.base + "/share/t/t", "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\necho ran\n")
+        os.chmod(self.base + "/share/t/t", 0o755)
+        os.mkdir(self.ws + "/bin")
+        os.symlink(self.base + "/share/t/t", self.ws + "/bin/t")
+        view = [special("minimal", "read"), special("project_roots", "read")]
+        status, _, err, _ = self.run_it([self.ws + "/bin/t"], managed(view))
+        self.assertEqual(status, 127)
+        self.assertIn("/bin/t", err)
+        self.assertEqual(self.run_it([self.ws + "/bin/t"], managed([*view, at(self.base + "/share/t", "read")]))[1],
+                         "ran\n")
+
+    def test_br_127_files_move_and_link_between_writable_folders(self):
+        profile = managed([special("root", "read"), special("project_roots", "write"), at(self.out, "write")])
+        script = f"mkdir a b; echo x > a/f; mv a/f b/f; ln b/f a/h; mv b/f {self.out}/f; cat {self.out}/f a/h; " \
+                 "python3 -c 'import os; os.rename(\"a/h\", \"b/h\"); os.link(\"b/h\", \"a/g\")'"
+        status, out, err, _ = self.run_it(script, profile, cwd=self.ws)
+        self.assertEqual((status, out), (0, "x\nx\n"), err)
+
+    # --- config
+
+    def test_br_202_the_processes_around_the_command_show_no_environment(self):
+        script = "cat /proc/1/environ; cat /proc/$PPID/environ; cat /proc/1/cmdline | tr '\\0' ' '; ps eww -A | grep -c " \
+                 "s3cr3t-value"
+        env = {"PATH": "/usr/bin:/bin", "SSH_AUTH_SOCK": "s3cr3t-value"}
+        self.assertNotIn("s3cr3t-value", self.run_it(script.replace("; ps eww -A | grep -c s3cr3t-value", ""),
+                                                     env=env)[1])
+
+    def test_br_204_an_absolute_pattern_stays_absolute(self):
+        os.makedirs(self.out + "/u/.ssh")
+        with open(self.out + "/u/.ssh/key", "w", encoding="ascii") as file:
+            file.write("key")
+        for pattern in (self.out + "/*/.ssh/**", self.base + "/ou?/u/.ssh", "//" + self.out[1:] + "/u/.ssh"):
+            done = self.sandbox("--deny-read", pattern, "--", "cat", self.out + "/u/.ssh/key")
+            self.assertNotEqual(done.returncode, 0, pattern)
+            self.assertNotIn("key", done.stdout)
+        self.assertEqual(self.sandbox("--deny-read", "/x[z-a]", "--", "true").returncode, 121)
+        os.makedirs(self.base + "/a b")
+        with open(self.base + "/a b/f", "w", encoding="ascii") as file:
+            file.write("x")
+        self.assertNotEqual(self.sandbox("--deny-read", "~/a b/*", "--", "cat", self.base + "/a b/f").returncode, 0)
+
+    def test_br_206_the_most_specific_root_wins_in_any_order_and_under_any_name(self):
+        os.makedirs(self.ws + "/ro/rw")
+        os.symlink(self.ws + "/ro", self.base + "/alias")
+        entries = [special("root", "read"), at(self.ws, "write"), at(self.ws + "/ro", "read"),
+                   at(self.ws + "/ro/rw/", "write"), at(self.base + "/alias", "read"), at(self.ws, "write")]
+        for order in (entries, entries[::-1], entries[3:] + entries[:3]):
+            status, out, err, _ = self.run_it(
+                "pwd -P; touch f ro/rw/f || exit 1; touch ro/f || touch ../alias/f || echo refused", managed(order),
+                cwd=self.ws)
+            self.assertEqual((status, out), (0, self.ws + "\nrefused\n"), err)
+
+
+if __name__ == "__main__":
+    unittest.main()
