@@ -72,7 +72,9 @@ struct call_report {
   std::vector<review_record> reviews;
   std::vector<attempt_record> attempts;
   captured_output output; ///< of the last attempt
-  std::string message;    ///< to the model: why it was refused or denied and the safer path (§48b)
+  /// The terminal session that goes on after the call (§122); unset: nothing is left of it.
+  std::optional<int> session_id;
+  std::string message; ///< to the model: why it was refused or denied and the safer path (§48b)
   std::optional<error> failure;
 };
 
