@@ -63,7 +63,7 @@ int mcp_command(arguments given) {
   const auto writer =
       reactor::line_writer::open(host.loop(), own(1), {[] {}, [&stop] { stop = true; }});
   const auto server = std::make_shared<mcp_server>(
-      thread, "0.1.0", [&writer](std::string line) { writer->write(std::move(line)); });
+      thread, GATEHOUSE_VERSION, [&writer](std::string line) { writer->write(std::move(line)); });
   server->begin();
   const auto reader =
       reactor::line_reader::open(host.loop(), own(0),

@@ -155,7 +155,7 @@ int serve_command(arguments given) {
   warn(start->loaded.warnings);
 
   actors::endpoint_terms terms;
-  terms.version = "0.1.0";
+  terms.version = GATEHOUSE_VERSION;
   terms.open_thread = [&desk](const actors::thread_wishes& wishes) { return desk->open(wishes); };
   terms.explain = [&explain](const std::string& cwd, const json_tree& call) {
     return explain_for(*explain, cwd, call);
