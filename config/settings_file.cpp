@@ -63,8 +63,10 @@ std::optional<setting<policy::rule_sandbox>> read_rule_sandbox(toml_reader& read
                                                                const toml_table& rules) {
   const auto word = reader.string(rules, "default_sandbox");
   if (!word) return std::nullopt;
-  if (word->value == "keep") return setting{policy::rule_sandbox::keep, word->from};
-  if (word->value == "bypass") return setting{policy::rule_sandbox::bypass, word->from};
+  if (word->value == "keep")
+    return setting<policy::rule_sandbox>{policy::rule_sandbox::keep, word->from};
+  if (word->value == "bypass")
+    return setting<policy::rule_sandbox>{policy::rule_sandbox::bypass, word->from};
   reader.fail(*find(rules, "default_sandbox"),
               "`" + word->value + "` is not a value of rules.default_sandbox",
               "Write \"keep\" (an allow rule keeps the sandbox) or \"bypass\".");
@@ -75,9 +77,10 @@ std::optional<setting<sandbox_backend>> read_backend(toml_reader& reader,
                                                      const toml_table& sandbox) {
   const auto word = reader.string(sandbox, "backend");
   if (!word) return std::nullopt;
-  if (word->value == "platform") return setting{sandbox_backend::none, word->from};
+  if (word->value == "platform") return setting<sandbox_backend>{sandbox_backend::none, word->from};
   const auto backend = sandbox_backend_from(word->value);
-  if (backend && *backend != sandbox_backend::none) return setting{*backend, word->from};
+  if (backend && *backend != sandbox_backend::none)
+    return setting<sandbox_backend>{*backend, word->from};
   reader.fail(*find(sandbox, "backend"), "`" + word->value + "` is not a value of sandbox.backend",
               "Write \"platform\" (what this platform has) or \"landlock\".");
   return std::nullopt;
@@ -114,7 +117,7 @@ std::optional<setting<approvals_reviewer>> read_reviewer(toml_reader& reader,
   const auto word = reader.string(root, "approvals_reviewer");
   if (!word) return std::nullopt;
   for (const auto known : {approvals_reviewer::user, approvals_reviewer::auto_review})
-    if (word->value == to_string(known)) return setting{known, word->from};
+    if (word->value == to_string(known)) return setting<approvals_reviewer>{known, word->from};
   reader.fail(*find(root, "approvals_reviewer"),
               "`" + word->value + "` is not a value of approvals_reviewer",
               "Write \"user\" or \"auto_review\".");
