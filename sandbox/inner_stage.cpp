@@ -28,7 +28,10 @@ namespace {
 constexpr int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 
 error system_failure(const std::string& what) {
-  return {errc::boundary_failed, what + ": " + std::strerror(errno), ""};
+  const bool short_of = errno == EAGAIN || errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+  return {errc::boundary_failed, what + ": " + std::strerror(errno),
+          short_of ? "end other calls or raise the limits of open files, processes and memory"
+                   : "run `gatehouse doctor` to see what this host can enforce"};
 }
 
 /// @return false with errno set
