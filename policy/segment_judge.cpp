@@ -67,11 +67,12 @@ bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& ma
   if (matches.empty()) return false;
   const auto verdict = strictest(matches);
   if (verdict == decision::allow && !result.settles) return false;
-  const rule_match* best = nullptr;
+  const rule_match* best = &matches.front();
   for (const auto& match : matches) {
     if (match.rule->decision != decision::allow) result.causes.push_back(cause_of(match));
     if (match.rule->decision == verdict &&
-        (best == nullptr || match.matched_prefix.size() >= best->matched_prefix.size()))
+        (best->rule->decision != verdict ||
+         match.matched_prefix.size() >= best->matched_prefix.size()))
       best = &match;
   }
   result.shown.judge = segment_judge::rule;

@@ -290,7 +290,7 @@ void analyzer::embedded_commands(words all, const context& caller) {
     return;
   }
   if (name == "socat")
-    for (auto w : all.subspan(1))
+    for (const auto& w : all.subspan(1))
       for (const std::string_view kind : {"EXEC:", "SYSTEM:", "exec:", "system:"})
         if (const auto found = w.text.find(kind); found == 0) {
           auto command = w;
