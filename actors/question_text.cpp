@@ -8,7 +8,7 @@ namespace {
 /// "write /srv/data, read /etc/ssl, use the network"
 std::string describe_overlay(const additional_permissions& overlay) {
   std::string out;
-  const auto add = [&out](std::string part) {
+  const auto add = [&out](const std::string& part) {
     if (!out.empty()) out += ", ";
     out += part;
   };

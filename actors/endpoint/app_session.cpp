@@ -61,7 +61,7 @@ void app_session::response(const rpc::message& message) {
 }
 
 void app_session::request(const rpc::message& message) {
-  const auto id = message.id();
+  const auto& id = message.id();
   const rpc_reply reply = [weak = weak_from_this(), id,
                            asked_on = connection_](const rpc_outcome& what) {
     // Ids mean something on their own connection only.

@@ -68,7 +68,7 @@ public:
 private:
   void first(const rpc::message& message) {
     version_ = message.has_version();
-    const auto fail = [&](rpc::failure why) {
+    const auto fail = [&](const rpc::failure& why) {
       if (message.what() == rpc::message::kind::request)
         port_->send(rpc::write_failure(message.id(), why, version_));
     };
