@@ -466,12 +466,12 @@ void session_thread::finish_closing() {
 
 std::optional<error> session_thread::look_at_rules() {
   if (!terms_.look_at_rules) return std::nullopt;
-  const auto now = terms_.look_at_rules();
-  if (!now) return now.error();
-  for (const auto& text : now->warnings)
+  const auto found = terms_.look_at_rules();
+  if (!found) return found.error();
+  for (const auto& text : found->warnings)
     publish(thread_events::warning{text}, turn_);
-  if (now->rules != terms_.judgement.rules) {
-    terms_.judgement.rules = now->rules;
+  if (found->rules != terms_.judgement.rules) {
+    terms_.judgement.rules = found->rules;
     ++now_->rules_generation; // what was approved for the session was approved under other rules
   }
   return std::nullopt;

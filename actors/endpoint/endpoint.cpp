@@ -132,9 +132,9 @@ private:
     told.gatehouse.version = owner_.services_.version;
     told.gatehouse.authority = who_ == authority::agent ? "agent" : "reviewer";
     told.gatehouse.tools = {"shell_command", "apply_patch"};
-    told.gatehouse.limits = {static_cast<std::int64_t>(limits.frame_bytes),
-                             static_cast<std::int64_t>(limits.in_flight), 1 << 20,
-                             limits.session_grace.count()};
+    told.gatehouse.limits = {
+        static_cast<std::int64_t>(limits.frame_bytes), static_cast<std::int64_t>(limits.in_flight),
+        static_cast<std::int64_t>(thread_terms{}.retained_bytes), limits.session_grace.count()};
     return told;
   }
 

@@ -153,10 +153,12 @@ class Worker {
   }
 
   /** Breaks, or holds up, this connection again and again. */
-  async trouble(until_ms) {
-    while (Date.now() < until_ms) {
-      await sleep(500 + random(8000));
-      if (Date.now() >= until_ms) return;
+  async trouble(working) {
+    let over = false;
+    working.then(() => (over = true));
+    for (;;) {
+      await Promise.race([working, sleep(500 + random(8000))]);
+      if (over) return;
       switch (random(4)) {
         case 0: // gone, and nobody knows for a moment
           this.proxy.freeze();
@@ -222,7 +224,11 @@ test(`§201 ${connections} connections with ${inFlight} calls each, for ${second
       proxy.cut();
     }
   });
-  await Promise.all([...workers.map((w) => w.work(until_ms)), ...workers.map((w) => w.trouble(until_ms)), ...deskTrouble]);
+  const working = Promise.all(workers.map((w) => w.work(until_ms)));
+  // Connections break also while the last calls end.
+  const troubles = workers.map((w) => w.trouble(working));
+  await working;
+  await Promise.all([...troubles, ...deskTrouble]);
   const drained = (Date.now() - began) / 1000;
   await Promise.all(workers.map((w) => w.settle()));
   clearInterval(watch);
