@@ -287,6 +287,7 @@ void process_manager::review_write(const stdin_request_ptr& request,
   review_request question;
   question.review_id = "write-" + random_hex(24);
   question.call_id = request->call_id;
+  question.tool = "write_stdin";
   question.what = s->request->start.plan.what;
   // The digest binds the answer to the process and to exactly these bytes.
   auto bound = question.what;

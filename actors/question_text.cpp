@@ -53,6 +53,11 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
   return text;
 }
 
+std::string permissions_allow(const additional_permissions& wish) {
+  return "Later commands may, inside the sandbox: " + describe_overlay(wish) +
+         ". All else stays refused.";
+}
+
 std::string retry_reason(const denial& what) {
   return "the sandbox refused " + describe(what) +
          (what.entry.empty() ? std::string{} : " (decided by " + what.entry + ")");

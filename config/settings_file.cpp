@@ -124,6 +124,36 @@ std::optional<setting<approvals_reviewer>> read_reviewer(toml_reader& reader,
   return std::nullopt;
 }
 
+std::optional<setting<review_endpoint>> read_endpoint(toml_reader& reader,
+                                                      const toml_table& table) {
+  const auto url = reader.string(table, "url");
+  setting<review_endpoint> endpoint;
+  const auto part = [&](std::string_view name, std::string& into) {
+    const auto value = reader.string(table, name);
+    if (!value) return;
+    into = value->value;
+    if (!url)
+      reader.fail(*find(table, name), "auto_review." + std::string{name} + " needs auto_review.url",
+                  "Set url as well, or leave it out.");
+  };
+  part("model", endpoint.value.model);
+  part("key_env", endpoint.value.key_env);
+  part("key_file", endpoint.value.key_file);
+  part("ca_file", endpoint.value.ca_file);
+  if (!url) return std::nullopt;
+  for (const auto* name : {"key_file", "ca_file"})
+    if (const auto path = reader.string(table, name); path && !path->value.starts_with('/'))
+      reader.fail(*find(table, name),
+                  "auto_review." + std::string{name} + " is not an absolute path",
+                  "Write the path from / on.");
+  if (endpoint.value.model.empty())
+    reader.fail(*find(table, "url"), "auto_review.url needs auto_review.model",
+                "Name the model that shall review.");
+  endpoint.value.url = url->value;
+  endpoint.from = url->from;
+  return endpoint;
+}
+
 void read_auto_review(toml_reader& reader, const toml_table& table, settings_layer& settings) {
   if (const auto* value = find(table, "command")) {
     setting<std::vector<std::string>> command{{}, reader.at(*value)};
@@ -134,9 +164,15 @@ void read_auto_review(toml_reader& reader, const toml_table& table, settings_lay
                   "Write, for example, command = [\"/usr/local/bin/review\", \"--json\"].");
     settings.auto_review_command = std::move(command);
   }
+  settings.auto_review_endpoint = read_endpoint(reader, table);
+  if (settings.auto_review_endpoint && settings.auto_review_command)
+    reader.fail(*find(table, "url"), "auto_review has both a command and a url",
+                "Keep the one that shall review.");
   settings.auto_review_timeout = read_milliseconds(reader, table, "timeout_ms");
   settings.strict_auto_review = reader.boolean(table, "strict");
-  reader.warn_unknown(table, "auto_review.", {"command", "timeout_ms", "strict"});
+  reader.warn_unknown(
+      table, "auto_review.",
+      {"command", "url", "model", "key_env", "key_file", "ca_file", "timeout_ms", "strict"});
 }
 
 } // namespace
