@@ -17,18 +17,26 @@ std::size_t size_of(const proposal& what) {
   return size_of(what.argv) + what.cwd.size() + what.justification.size();
 }
 
+/// What is not text is counted by the piece: segments with their rules, reviews, attempts.
+std::size_t size_of(const call_report& report) {
+  constexpr std::size_t segment = 2048;
+  constexpr std::size_t record = 512;
+  const auto& output = report.output;
+  return sizeof report + segment * report.evaluation.segments.size() +
+         record * (report.reviews.size() + report.attempts.size()) + output.stdout_text.size() +
+         output.stderr_text.size() + output.aggregated.size() + report.message.size();
+}
+
 std::size_t size_of(const thread_event_body& body) {
   if (const auto* item = std::get_if<thread_events::item_started>(&body))
     return size_of(item->what);
   if (const auto* asked = std::get_if<thread_events::review_asked>(&body))
-    return 2 * size_of(asked->question.what); // the digest holds it all again
+    return 2 * size_of(asked->question.what) + // the digest holds it all again
+           asked->question.reason.size() + asked->question.will_be_allowed.size();
   if (const auto* delta = std::get_if<thread_events::output_delta>(&body))
     return delta->bytes.size();
-  if (const auto* item = std::get_if<thread_events::item_ended>(&body)) {
-    const auto& output = item->report->output;
-    return output.stdout_text.size() + output.stderr_text.size() + output.aggregated.size() +
-           item->report->message.size();
-  }
+  if (const auto* item = std::get_if<thread_events::item_ended>(&body))
+    return size_of(*item->report);
   return 0;
 }
 

@@ -43,7 +43,7 @@ class Daemon:
 
     def in_process(self, calls):
         """Seconds for so many calls in a thread of the program that is asked: no endpoint is between."""
-        lines = "".join(json.dumps({"id": f"c{n}", "argv": ["/bin/true"]}) + "\n" for n in range(calls))
+        lines = "".join(json.dumps({"arguments": {"argv": ["/bin/true"]}}) + "\n" for _ in range(calls))
         start = time.perf_counter()
         done = subprocess.run([self.program, "batch", *self.options, "-"], env=self.env, input=lines,
                               capture_output=True, text=True, check=False)

@@ -44,11 +44,11 @@ TEST_SUITE("actors.event_log") {
   }
 
   TEST_CASE("§201 where there is no room, pieces of output go before the ends of calls") {
-    event_log log{10'000};
-    log.add("t", end_of("a", 1000));
+    event_log log{50'000};
+    log.add("t", end_of("a", 5000));
     for (int i = 0; i < 10; ++i)
-      log.add("t", piece(1000));
-    log.add("t", end_of("b", 3000));
+      log.add("t", piece(5000));
+    log.add("t", end_of("b", 15'000));
     const auto kept = kept_after(log, 0);
     CHECK(kept.front() == 1);
     CHECK(kept.back() == 12);

@@ -264,7 +264,7 @@ test('7 a close is answered; a wrong one with the code of its fault', limit, asy
   const good = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 3000, 3999, 4000, 4999];
   const wrong = [0, 999, 1004, 1005, 1006, 1016, 1100, 2000, 2999]; // from 5000 on the book says nothing
   await allEndWith([
-    ['an empty close', [frame(close)], 'none'],
+    ['an empty close', [frame(close)], 1000],
     ['a close of one byte', [frame(close, 'x')], 1002],
     ['a reason that is no UTF-8', [closing(1000, Buffer.from([0xff]))], 1002], // 1007 would do as well
     ['a close that is too long', [closing(1000, 'x'.repeat(124))], 1002],
