@@ -145,7 +145,9 @@ test('§201 a session that is cut again and again loses no event and doubles non
     const direct = record(agent, thread, ['item/started', 'item/attempt/started', delta, 'item/completed', 'turn/started']);
     await agent.resumeThread({ threadId: thread.id, afterSeq: 0 });
     const lines = 400;
-    const call = client.callTool(shell(thread, `for i in $(seq ${lines}); do echo line $i; sleep 0.004; done`));
+    // The command's own time limit is not what is tried here: the machine may be slow.
+    const command = `for i in $(seq ${lines}); do echo line $i; sleep 0.004; done`;
+    const call = client.callTool(shell(thread, command, { arguments: { command, timeout_ms: 60000 } }));
     for (let cut = 0; cut < 6; cut += 1) {
       const before = heard.length;
       await until(() => heard.length > before || heard.at(-1)?.[0] === 'item/completed');
