@@ -49,7 +49,7 @@ function weight() {
 
 /** Kinds of calls: how often in 100, what is called, what must come of it. */
 const kinds = [
-  { often: 53, name: 'declined', argv: (id) => ['rm', '-rf', `no-such-${id}`], status: 'declined' },
+  { often: 53, name: 'declined', argv: (id) => ['rm', '-rf', `no-such-${id}`], status: 'declined', message: /said by a person/ },
   { often: 30, name: 'forbidden', argv: (id) => ['forbidden-tool', id], status: 'rejected' },
   { often: 12, name: 'cancelled', argv: (id) => ['rm', '-rf', `no-such-${id}`], status: 'interrupted' },
   { often: 1, name: 'accepted', argv: (id) => ['rm', '-rf', `no-such-${id}`], status: 'completed', output: () => '' },
@@ -72,7 +72,7 @@ function decide(question, over) {
   if (kind === 'cancelled') return Promise.resolve(undefined);
   const decision = kind === 'accepted' ? 'accept' : 'decline';
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve({ decision }), random(3000));
+    const timer = setTimeout(() => resolve({ decision, reason: 'said by a person' }), random(3000));
     over.addEventListener('abort', () => {
       clearTimeout(timer);
       resolve(undefined);
@@ -136,6 +136,7 @@ class Worker {
     try {
       const result = await this.client.callTool(shell(this.thread, kind.argv(id), { callId: id }));
       if (result.status !== kind.status) this.fault(id, `${result.status} instead of ${kind.status}: ${result.message}`);
+      else if (kind.message && !kind.message.test(result.message)) this.fault(id, result.message);
       if (kind.output && result.output !== kind.output(id)) this.fault(id, `output ${JSON.stringify(result.output)}`);
     } catch (error) {
       this.fault(id, `failed: ${error.message}`);
