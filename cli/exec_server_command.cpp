@@ -7,6 +7,7 @@
 #include "config/credentials.hpp"
 #include "config/locations.hpp"
 #include "config/user_shell.hpp"
+#include "policy/path_text.hpp"
 #include "reactor/signals.hpp"
 #include "sandbox/command_environment.hpp"
 
@@ -21,21 +22,6 @@ extern "C" char** environ;
 
 namespace gatehouse::cli {
 namespace {
-
-constexpr std::string_view example = "gatehouse exec-server --listen ws://127.0.0.1:0";
-constexpr std::string_view help = R"(gatehouse exec-server [options]
-Runs commands and file calls of clients of the exec-server protocol, each inside the sandbox that its request asks for.
-Prints its URL on standard output when it listens.
-
-  --listen ws://127.0.0.1:PORT   WebSocket (ws://127.0.0.1:0: the system chooses the port); the default
-  --listen unix://PATH    WebSocket over a unix socket, for the same user
-  --listen stdio          one client, one JSON message a line, on standard input and output
-  --token-file FILE       the token that clients must send (Authorization: Bearer); made when it does not exist.
-                          Default: tokens/exec.token in the state folder
-  --no-auth               no token: any program of this machine may run commands
-  --allow-unsandboxed     also runs what comes without a sandbox, as you
-  --session-ttl-ms N      how long a session outlives its connection (80000)
-)";
 
 std::string variable(const char* name, const std::string& fallback) {
   const char* value = std::getenv(name);
@@ -52,7 +38,11 @@ exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& 
   while (environ[count])
     ++count;
   terms.host.environment = sandbox::inherited_environment({environ, count});
-  if (!where.state.empty()) terms.host.protected_paths = {where.state};
+  if (!where.state.empty()) {
+    terms.host.protected_paths = {where.state};
+    // A command that reads a token can start others without its client.
+    terms.host.hidden_paths = {where.state + "/tokens"};
+  }
   terms.host.allow_unsandboxed = allow_unsandboxed;
   terms.info.shell_path = config::user_shell();
   terms.info.shell_name = std::filesystem::path{terms.info.shell_path}.filename();
@@ -67,32 +57,24 @@ exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& 
 } // namespace
 
 int exec_server_command(arguments given) {
-  const known_option known[] = {{"--listen", true},
-                                {"--token-file", true},
-                                {"--no-auth"},
-                                {"--allow-unsandboxed"},
-                                {"--session-ttl-ms", true},
-                                {"--help"},
-                                {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (!read->rest().empty())
-    return wrong_usage("'" + read->rest().front() + "' is not understood", example);
+  const auto words = open_command_line("exec-server", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   auto listen = read->value("--listen").value_or("ws://127.0.0.1:0");
   if (listen == "stdio") listen = "stdio://";
   std::error_code ec;
   const auto at = read_listen_address(listen, std::filesystem::current_path(ec).string());
-  if (!at) return wrong_usage(at.error().message, example);
+  if (!at) return wrong_usage_of("exec-server", at.error().message);
   if (read->has("--no-auth") && read->value("--token-file"))
-    return wrong_usage("--no-auth and --token-file exclude each other", example);
+    return wrong_usage_of("exec-server", "--no-auth and --token-file exclude each other");
   std::uint32_t ttl = 80'000;
   if (const auto text = read->value("--session-ttl-ms")) {
     const auto end = text->data() + text->size();
     const auto number = std::from_chars(text->data(), end, ttl);
     if (number.ec != std::errc{} || number.ptr != end)
-      return wrong_usage(
-          "--session-ttl-ms takes a whole number of milliseconds, not '" + *text + "'", example);
+      return wrong_usage_of("exec-server",
+                            "--session-ttl-ms takes a whole number of milliseconds, not '" + *text +
+                                "'");
   }
   const auto where = config::locations_from_environment();
   reactor::event_loop loop;
@@ -103,13 +85,16 @@ int exec_server_command(arguments given) {
   admission.own_uid = ::geteuid();
   admission.open_to_agents = read->has("--no-auth");
   if (!stdio && !admission.open_to_agents) {
-    const auto path = read->value("--token-file").value_or(where.state + "/tokens/exec.token");
+    const auto path = policy::absolute_below(
+        std::filesystem::current_path(ec).string(),
+        read->value("--token-file").value_or(where.state + "/tokens/exec.token"));
     auto token = config::read_or_make_token(path);
     if (!token) {
       complain(token.error());
       return exit_wrong_usage;
     }
     admission.agent_token = *std::move(token);
+    if (read->value("--token-file")) terms.host.hidden_paths.push_back(path);
     print_error("token: " + path + "\n");
   }
 

@@ -25,10 +25,6 @@ bool is_other_descriptor(std::string_view path) {
   return path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
 }
 
-bool is_input_path(std::string_view path) {
-  return path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
-}
-
 /// `ssh`: short options with a value.
 constexpr wrapper_grammar ssh_grammar = {
     .name = "ssh", .flags = "46AaCfGgKkMNnqsTtVvXxYy", .values = "BbcDEeFIiJLlmOoPpQRSWw"};
@@ -57,6 +53,10 @@ void put_unknown(word& w, std::string_view placeholder) {
        at = w.text.find(placeholder, at + unknown_part.size()))
     w.text.replace(at, placeholder.size(), unknown_part);
   w.known = false;
+}
+
+bool is_input_path(std::string_view path) noexcept {
+  return path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
 }
 
 bool is_like_bash(std::string_view name) noexcept {
@@ -138,7 +138,9 @@ void analyzer::unwrap(words all, const context& at) {
   if (name == "ssh" || name == "slogin" || name == "rsh") return remote_shell(all, at);
   if (name == "at" || name == "batch") return input_script(name, at);
   if (name == "parallel") return parallel(all, at);
-  if (name == "docker" || name == "podman" || name == "nerdctl") return container(all, at);
+  if (name == "docker" || name == "podman" || name == "nerdctl" || name == "docker-compose" ||
+      name == "podman-compose")
+    return container(all, at);
   if (is_powershell_name(name)) return powershell(all, at);
   embedded_commands(all, at);
   // `npm exec`, `perf stat`: the subcommand is what runs another program.

@@ -56,7 +56,7 @@ TEST_CASE("§18 §29 zsh text that bash reads in another way asks") {
         "=mf no", "{mf no}", "emulate zsh -c 'mf no'", "echo ${(e):-'$(mf no)'}",
         "repeat 2 rm -rf src", "noglob rm -rf src", "x='rm -rf src'; $=x", "ls *(e:'mf no':)",
         "functions[f]='mf no'; f", "foreach x (a) mf; end", "echo a >! b", "ls &| mf",
-        "echo \"$(echo ${(e)x})\"", "- mf no"}) {
+        "echo \"$(echo ${(e)x})\""}) {
     CAPTURE(script);
     for (const std::string shell : {"zsh", "/usr/bin/zsh"}) {
       CHECK(kind_of({shell, "-c", script}) != requirement_kind::skip);
