@@ -2,6 +2,8 @@
 
 #include "policy/command_words.hpp"
 #include "policy/safety.hpp"
+#include "policy/shell/wrappers.hpp"
+#include "policy/shell_builtins.hpp"
 #include "policy/windows_commands.hpp"
 
 #include <algorithm>
@@ -47,11 +49,16 @@ bool runs_anything(std::string_view family) {
        "fakeroot", "valgrind", "perf", "gdb", "lldb", "rlwrap", "direnv", "nix", "nix-shell",
        "conda", "mamba", "mise", "asdf", "wsl", "start", "ld-linux-x86-64.so", "ld.so", "ld-linux",
        "watchexec", "nodemon", "concurrently", "dotenv", "cross-env", "winpty", "setpriv",
+       "uclampset", "coresched", "pipesz", "runcon", "schroot", "sshpass", "fakechroot", "logsave",
+       "libtool", "ccache", "sccache", "distcc", "icecc", "lxc-attach", "lxc-execute", "xinit",
+       "startx", "sudo-rs", "please", "singularity", "apptainer", "pyenv", "rbenv", "nvm",
        // Programs with an option or a language that runs commands.
        "find", "fd", "fdfind", "rg", "awk", "gawk", "mawk", "nawk", "sed", "gsed", "make", "gmake",
        "ninja", "just", "rake", "tar", "bsdtar", "gtar", "zip", "split", "sort", "m4", "sqlite",
        "psql", "mysql", "vi", "vim", "nvim", "view", "emacs", "nano", "ed", "ex", "less", "more",
-       "man", "pager", "crontab", "systemctl", "launchctl", "service", "rundll", "mshta",
+       "man", "pager", "crontab", "systemctl", "launchctl", "service", "rundll", "mshta", "gvim",
+       "rvim", "rview", "gview", "evim", "vimdiff", "helix", "hx", "kak", "micro", "joe", "openssl",
+       "dd", "mount", "umount", "dpkg", "rpm", "test", "[",
        // Other machines and downloads.
        "ssh", "scp", "sftp", "rsync", "curl", "wget", "nc", "ncat", "netcat", "socat", "telnet",
        "ftp", "aria2c", "npx", "bunx", "pnpx", "uvx", "pipx", "mosh"});
@@ -164,6 +171,50 @@ bool is_broad_subcommand(const subcommand_program& program, words args) {
   return false;
 }
 
+/// They run what their words name, with or without a subcommand (`ip netns exec`).
+bool is_runner(std::string_view family, words args) {
+  if (shell::find_wrapper(family) != nullptr) return true;
+  if (find_subcommand_program(family) != nullptr) return false;
+  if (family == "ip") return args.empty() || is_one_of(args[0], {"netns", "vrf", "-b", "-batch"});
+  if (args.empty()) return false;
+  const auto spelled = std::string{family} + " " + args[0];
+  return shell::find_wrapper(spelled) != nullptr;
+}
+
+/// What they do is said by their words and by files that the user owns: they start no other program
+/// and no code of the folder at hand. Everything else may.
+bool does_only_what_it_says(std::string_view family, words args) {
+  if (changes_every_operand(family)) return true;
+  if (is_one_of(family, {"arch",      "base32", "base64",  "basename",  "cal",         "cat",
+                         "cksum",     "cmp",    "column",  "comm",      "cut",         "date",
+                         "df",        "diff",   "dig",     "dirname",   "du",          "echo",
+                         "egrep",     "expand", "expr",    "factor",    "false",       "fgrep",
+                         "file",      "fmt",    "fold",    "free",      "getent",      "grep",
+                         "groups",    "head",   "hexdump", "host",      "hostname",    "id",
+                         "join",      "jq",     "locale",  "ls",        "lsb_release", "lsblk",
+                         "lscpu",     "lsof",   "md5sum",  "mkdir",     "nl",          "nproc",
+                         "nslookup",  "numfmt", "od",      "paste",     "pgrep",       "ping",
+                         "printenv",  "printf", "ps",      "pwd",       "readlink",    "realpath",
+                         "rev",       "seq",    "sha1sum", "sha224sum", "sha256sum",   "sha384sum",
+                         "sha512sum", "sleep",  "ss",      "stat",      "strings",     "sum",
+                         "tac",       "tail",   "touch",   "tr",        "traceroute",  "tree",
+                         "true",      "tty",    "uname",   "unexpand",  "uniq",        "uptime",
+                         "users",     "vmstat", "w",       "wc",        "whereis",     "which",
+                         "who",       "whoami", "yes"}))
+    return true;
+  // Clients of a service: what they start is started elsewhere.
+  if (args.empty()) return false;
+  if (is_one_of(family, {"docker", "podman"}))
+    return is_one_of(args[0], {"ps", "images", "logs", "inspect", "info", "version", "stop",
+                               "start", "restart", "kill", "rm", "rmi", "pull", "top", "stats"});
+  if (family == "kubectl")
+    return is_one_of(args[0], {"get", "describe", "logs", "top", "version", "api-resources",
+                               "cluster-info", "explain"});
+  return family == "gh" &&
+         is_one_of(args[0], {"issue", "release", "search", "label", "secret", "variable", "gist",
+                             "run", "workflow", "cache", "org", "ruleset", "status"});
+}
+
 bool lacks_narrow_operands(std::string_view family, words args) {
   auto named = operands(args);
   if (is_one_of(family, {"chmod", "chown", "chgrp"}) && !named.empty()) named.erase(named.begin());
@@ -176,7 +227,8 @@ bool is_banned_prefix(words prefix) {
   if (prefix.empty() || prefix[0].empty()) return true;
   const auto family = family_of(prefix[0]);
   const auto args = prefix.subspan(1);
-  if (family.empty() || runs_anything(family)) return true;
+  if (family.empty() || runs_anything(family) || is_runner(family, args)) return true;
+  if (acts_inside_shell(prefix) || (family == "printf" && args.empty())) return true;
   command_segment segment;
   segment.argv.assign(prefix.begin(), prefix.end());
   if (const auto found = find_danger(segment); found && found->kind == danger_kind::other)
@@ -192,7 +244,7 @@ bool needs_exact_rule(words prefix) {
 }
 
 bool keeps_sandbox(words prefix) {
-  return !prefix.empty() && family_of(prefix[0]) == "git";
+  return prefix.empty() || !does_only_what_it_says(family_of(prefix[0]), prefix.subspan(1));
 }
 
 bool is_presentable_prefix(words argv) {

@@ -17,9 +17,10 @@ bool is_banned_prefix(std::span<const std::string> prefix);
 /// (`rm -f a`, then `rm -f a b`).
 bool needs_exact_rule(std::span<const std::string> prefix);
 
-/// True when a saved rule for `prefix` keeps the sandbox: the program runs what the configuration
-/// of the repository at hand names (git: hooks, monitors, filters), so that a yes in one repository
-/// is none in the next.
+/// True when a saved rule for `prefix` keeps the sandbox: the program may run what another file or
+/// another word says, and the agent can write such files between the yes and the next run: scripts,
+/// build files (`npm test`, `cargo build`), what a repository configures (git). Only programs that
+/// are known to do just what their words say leave it.
 bool keeps_sandbox(std::span<const std::string> prefix);
 
 /// True when `argv` is fit to be shown and saved as a rule: short, one line, no control characters.

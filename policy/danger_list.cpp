@@ -245,6 +245,7 @@ std::optional<danger> find_danger(const command_segment& segment) {
 
 std::optional<danger> find_combined_danger(const command_analysis& analysis) {
   if (analysis.too_deep) return other("too deeply nested");
+  if (!analysis.must_ask_why.empty()) return other(analysis.must_ask_why);
   if (auto why = find_hidden_program(analysis)) return other(*std::move(why));
   for (std::string_view target : analysis.loose_write_targets)
     if (auto why = find_target_danger(target)) return other(*std::move(why));

@@ -85,6 +85,11 @@ bool discards_everything(words args) {
 
 } // namespace
 
+bool runs_configured_programs(std::string_view word) noexcept {
+  const auto name = program_name(word);
+  return is_one_of(name, {"git", "hg", "jj", "tig", "scalar"}) || name.starts_with("git-");
+}
+
 bool is_read_only_git(words argv) {
   const auto command = find_subcommand(argv);
   if (!command || !std::ranges::all_of(command->globals, is_harmless_global)) return false;

@@ -8,6 +8,10 @@
 
 namespace gatehouse::policy {
 
+/// True for a program that starts what the repository at hand configures (hooks, monitors, external
+/// diffs), also where it is only told to read. `word` is the program as it is called.
+bool runs_configured_programs(std::string_view word) noexcept;
+
 /// True for `git status|log|diff|show|branch` forms that only read, without any option that changes
 /// where git looks or what it runs (§28). `argv[0]` is git.
 bool is_read_only_git(words argv);

@@ -1,5 +1,6 @@
 #include "policy/requirement.hpp"
 
+#include "policy/command_words.hpp"
 #include "policy/propose_amendment.hpp"
 #include "policy/safety.hpp"
 #include "policy/segment_judge.hpp"
@@ -157,7 +158,9 @@ public:
     // Where we do not enforce there is nothing to escalate (§D21).
     context_.asks_override = managed && request.approval.mode == approval_mode::on_request &&
                              new_request(request) != sandbox_permissions::use_default;
+    context_.sandboxed = managed && request.profile.file_system.restricted;
     context_.plain = analysis.plain;
+    context_.from_script = !analysis.script.empty();
     settling_ = settling_origin(analysis);
     const bool reads_script = !analysis.script.empty() || settling_ == segment_origin::powershell;
     context_.trusted_shell = !reads_script || is_trusted_program(request.argv.front(), facts);
@@ -206,6 +209,10 @@ private:
     if (!analysis_.unreadable_why.empty() && rules_.has_restrictive_rules())
       add(cause_kind::rule, decision::prompt,
           analysis_.unreadable_why + ", and a rule may forbid what it runs");
+    if (analysis_.plain && context_.mode == approval_mode::untrusted && causes_.empty())
+      if (const auto* hidden = uncovered_command())
+        add(cause_kind::unmatched, decision::prompt,
+            "it runs `" + shell_join(hidden->shown.argv) + "`, of which no rule speaks");
     // A rule that keeps the sandbox settles the command, not the wider boundary that is asked for.
     if (analysis_.plain && context_.asks_override && causes_.empty() && !may_bypass())
       add(cause_kind::override_request, decision::prompt, {});
@@ -229,9 +236,28 @@ private:
     return requirement;
   }
 
-  /// Only an explicit allow on every plain command, and never past a denied read (§36, §37, §58).
+  /// The first command inside another one (behind a wrapper, in its words) that the other's allow
+  /// does not speak of: neither is it named by the rule nor has it an allow of its own.
+  [[nodiscard]] const segment_judgement* uncovered_command() const {
+    const segment_judgement* holder = nullptr;
+    for (const auto& judgement : judgements_) {
+      if (judgement.settles) {
+        holder = &judgement;
+        continue;
+      }
+      if (judgement.covered || holder == nullptr || !holder->allowed_by_rule) continue;
+      const auto named = words{holder->shown.argv}.first(holder->allowed_words);
+      const auto program = program_name(judgement.shown.argv[0]);
+      if (std::ranges::none_of(named, [&](const auto& w) { return program_name(w) == program; }))
+        return &judgement;
+    }
+    return nullptr;
+  }
+
+  /// Only an explicit allow on every command, and never past a denied read (§36, §37, §58).
   [[nodiscard]] bool may_bypass() const {
-    if (!analysis_.plain || !context_.trusted_shell || has_denied_reads(request_.profile))
+    if (!analysis_.plain || !context_.trusted_shell || has_denied_reads(request_.profile) ||
+        uncovered_command() != nullptr)
       return false;
     bool any = false;
     for (const auto& judgement : judgements_) {

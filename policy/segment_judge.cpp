@@ -1,7 +1,9 @@
 #include "policy/segment_judge.hpp"
 
+#include "policy/git_commands.hpp"
 #include "policy/global_options.hpp"
 #include "policy/safety.hpp"
+#include "policy/shell_builtins.hpp"
 
 #include <algorithm>
 
@@ -16,10 +18,13 @@ bool is_safe(const command_segment& segment, const judge_context& context,
     return false;
   if (segment.origin == segment_origin::powershell) return is_known_safe_powershell(argv);
   if (!is_known_safe(argv)) return false;
+  // Even a reading git starts what the repository configures; the agent may have written that.
+  if (!context.sandboxed && runs_configured_programs(argv[0])) return false;
   if (!is_shell_wrapper(argv)) return true;
   const auto inner = plain_commands(argv[2]);
   return inner && std::ranges::all_of(*inner, [&](const auto& command) {
-           return is_trusted_program(command[0], facts);
+           return is_trusted_program(command[0], facts) &&
+                  (context.sandboxed || !runs_configured_programs(command[0]));
          });
 }
 
@@ -61,12 +66,29 @@ std::vector<rule_match> find_matches(const std::vector<std::string>& argv, const
   return matches;
 }
 
+/// Git starts what its repository configures; only a reading git in a repository whose
+/// configuration is out of reach does what its words say.
+bool runs_what_others_wrote(const std::vector<std::string>& argv, const program_facts& facts) {
+  if (!runs_configured_programs(argv[0])) return false;
+  const auto known = facts.find(argv[0]);
+  return program_name(argv[0]) != "git" || !is_read_only_git(argv) || known == facts.end() ||
+         known->second.in_writable_repository;
+}
+
 /// Rules come first (§26). Returns false when they leave the segment to the heuristics.
-bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& matches) {
+bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& matches,
+                    bool is_builtin, const program_facts& facts) {
   result.matched = !matches.empty();
   if (matches.empty()) return false;
   const auto verdict = strictest(matches);
-  if (verdict == decision::allow && !result.settles) return false;
+  const bool needs_word = runs_what_others_wrote(result.shown.argv, facts);
+  const bool may_lift = std::ranges::all_of(matches, [&](const auto& match) {
+    return match.rule->sandbox == rule_sandbox::bypass && (match.rule->says_sandbox || !needs_word);
+  });
+  if (verdict == decision::allow && (!result.settles || is_builtin)) {
+    result.covered = may_lift && !is_builtin;
+    return false;
+  }
   const rule_match* best = &matches.front();
   for (const auto& match : matches) {
     if (match.rule->decision != decision::allow) result.causes.push_back(cause_of(match));
@@ -79,10 +101,12 @@ bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& ma
   result.shown.decision = verdict;
   result.shown.rule = cite(*best->rule);
   result.allowed_by_rule = verdict == decision::allow;
-  result.lifts_sandbox =
-      result.allowed_by_rule && std::ranges::all_of(matches, [](const auto& match) {
-        return match.rule->sandbox == rule_sandbox::bypass;
-      });
+  if (!result.allowed_by_rule) return true;
+  result.allowed_words = best->matched_prefix.size();
+  result.lifts_sandbox = may_lift;
+  if (!may_lift && needs_word)
+    result.shown.why = "it stays in the sandbox, for it runs what the repository configures, "
+                       "unless the rule says sandbox=\"bypass\"";
   return true;
 }
 
@@ -115,7 +139,12 @@ segment_judgement judge_segment(const command_segment& segment, bool settles,
   result.shown.argv = segment.argv;
   result.shown.origin = segment.origin;
   judge_unknown_words(result, segment, rules, facts);
-  if (judge_by_rules(result, find_matches(segment.argv, rules, facts))) return result;
+  const bool is_builtin = (segment.origin == segment_origin::nested ||
+                           (segment.origin == segment_origin::plain && context.from_script)) &&
+                          acts_inside_shell(segment.argv);
+  if (judge_by_rules(result, find_matches(segment.argv, rules, facts), is_builtin, facts))
+    return result;
+  result.covered = result.covered && !segment.has_assignment && segment.unknown_words == 0;
   if (const auto found = find_danger(segment)) {
     judge_danger(result, *found, context);
     return result;

@@ -30,7 +30,9 @@ struct judge_context {
   approval_mode mode = approval_mode::on_request;
   bool we_enforce = true;       ///< managed profile (§33, §D21)
   bool asks_override = false;   ///< the call asks for a wider boundary and may ask for it
+  bool sandboxed = true;        ///< what is not let out runs in a sandbox of ours
   bool plain = false;           ///< command_analysis::plain
+  bool from_script = false;     ///< a shell reads the plain commands: builtins win over programs
   bool trusted_shell = true;    ///< the shell that reads the script is not the agent's own
   bool unreadable_file = false; ///< §D7
 };
@@ -42,7 +44,11 @@ struct segment_judgement {
   bool settles = false;
   bool allowed_by_rule = false; ///< settles, and the strictest matching rule allows
   bool lifts_sandbox = false;   ///< allowed_by_rule, and every matching allow says so (§36, §D4)
-  bool matched = false;         ///< any rule matched
+  /// Does not settle, and is not more than an allow speaks of: it has an allow of its own that
+  /// lifts the sandbox.
+  bool covered = false;
+  std::size_t allowed_words = 0; ///< allowed_by_rule: words of the longest matching pattern
+  bool matched = false;          ///< any rule matched
 };
 
 /// Judges one segment by rules, danger list, safe list and approval mode (§26–§33).

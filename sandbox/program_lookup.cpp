@@ -72,6 +72,24 @@ bool touches(const std::set<std::string>& places, const std::vector<std::string>
   });
 }
 
+/// The configuration of the repository that git finds from `cwd` can be written by commands: it
+/// lies below a writable root, and is not the `.git` folder right in one, which is protected there.
+bool finds_writable_repository(const std::string& cwd, const std::vector<std::string>& roots) {
+  auto at = canonical(cwd);
+  while (!at.empty()) {
+    struct stat about {};
+    const auto folder = (at == "/" ? "" : at) + "/.git";
+    const bool exists = ::lstat(folder.c_str(), &about) == 0;
+    const bool is_root = std::find(roots.begin(), roots.end(), at) != roots.end();
+    if (exists && S_ISDIR(about.st_mode) && is_root) return false;
+    const bool bare = ::lstat((at + "/HEAD").c_str(), &about) == 0;
+    if (exists || bare) return !S_ISDIR(about.st_mode) || touches({at}, roots);
+    if (at == "/") break;
+    at = std::string{policy::parent_of(at)};
+  }
+  return true; // nothing there yet: whoever makes one first decides
+}
+
 struct path_hit {
   std::string file;
   bool trusted_entry = false;
@@ -135,6 +153,8 @@ policy::program_facts look_up_programs(std::span<const std::string> words,
           find_on_path(search.path, search.cwd, std::string{policy::name_of(fact.absolute)});
       fact.on_trusted_path = found.trusted_entry && canonical(found.file) == fact.real_path;
     }
+    if (policy::name_of(word) == "git")
+      fact.in_writable_repository = finds_writable_repository(search.cwd, roots);
     facts.emplace(word, std::move(fact));
   }
   return facts;

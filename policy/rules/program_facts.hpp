@@ -15,6 +15,8 @@ struct program_fact {
   /// A bare word that the trusted PATH finds; or a path to the very file (same real path) that the
   /// trusted PATH finds under the path's last component.
   bool on_trusted_path = false;
+  /// Of git: the repository it would work in has a configuration that commands can write.
+  bool in_writable_repository = false;
 };
 
 /// Keyed by the word as the command spells it.

@@ -32,6 +32,7 @@ struct prefix_rule {
   bool canonical = false;    ///< Unicode canonical caseless matching
   bool exact = false;        ///< the whole command, not a prefix
   rule_sandbox sandbox = rule_sandbox::bypass;
+  bool says_sandbox = false; ///< `sandbox` stands in the rule itself, it is not the default
   rule_layer layer = rule_layer::user;
   source_position where;
 };

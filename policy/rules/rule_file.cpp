@@ -111,6 +111,7 @@ private:
       rule.canonical = call.canonical;
       rule.exact = call.exact;
       rule.sandbox = call.sandbox.value_or(options_.default_sandbox);
+      rule.says_sandbox = call.sandbox.has_value();
       rule.layer = options_.layer;
       rule.where = place_of(where);
       file_.rules.push_back(std::move(rule));

@@ -3,9 +3,12 @@
 #include "policy/shell/characters.hpp"
 #include "policy/shell/limits.hpp"
 #include "policy/shell/plain_scan.hpp"
+#include "policy/shell/script_reader.hpp"
 #include "policy/shell/special_commands.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace gatehouse::policy::shell {
 namespace {
@@ -46,6 +49,11 @@ void analyzer::unreadable(std::string why) {
   if (out_.unreadable_why.empty()) out_.unreadable_why = std::move(why);
 }
 
+void analyzer::must_ask(std::string why) {
+  if (out_.must_ask_why.empty()) out_.must_ask_why = why;
+  unreadable(std::move(why));
+}
+
 bool analyzer::deeper(const context& at) noexcept {
   if (at.depth < max_wrapper_depth) return true;
   out_.too_deep = true;
@@ -54,7 +62,7 @@ bool analyzer::deeper(const context& at) noexcept {
 
 void analyzer::outer_script(std::string_view shell, std::string_view text) {
   out_.script = text;
-  if (text.size() > max_script_size) return unreadable("the script is larger than 1 MiB");
+  if (text.size() > max_script_size) return must_ask("the script is larger than 1 MiB");
   if (text.find('\0') != std::string_view::npos)
     unreadable("the script holds a NUL byte");
   else if (!is_utf8(text))
@@ -67,6 +75,9 @@ void analyzer::outer_script(std::string_view shell, std::string_view text) {
   context at;
   at.origin = out_.plain ? segment_origin::plain : segment_origin::nested;
   at.any_shell = !is_like_bash(base_name(shell));
+  at.grammar = grammar_of(base_name(shell));
+  if (auto why = unread_grammar(at.grammar, text, out_.plain, reading.error); !why.empty())
+    must_ask(std::move(why));
   commands_of(reading, at);
   if (out_.plain) return;
   if (reading.commands.size() == 1 && reading.error.empty()) {
@@ -124,6 +135,7 @@ void analyzer::read_as(dialect dialect, std::string_view text, const context& at
     if (reading.error.empty()) return;
     text.remove_prefix(std::min(reading.resume_at, text.size()));
   }
+  if (!text.empty()) must_ask("the script holds too many syntax errors");
 }
 
 void analyzer::commands_of(const script_reading& reading, const context& at) {
@@ -150,6 +162,7 @@ void analyzer::commands_of(const script_reading& reading, const context& at) {
       inner.reading = &reading;
       inner.outer = &at;
       inner.any_shell = at.any_shell;
+      inner.grammar = at.grammar;
       command(all, inner);
     }
   }
@@ -164,6 +177,10 @@ void analyzer::command(words all, const context& at) {
     return text;
   };
   // An unquoted expansion in front may be no word at all: the next word is the program then.
+  // Words that are too many to be read may be options or the program itself.
+  if (std::any_of(all.begin(), all.begin() + std::min<std::ptrdiff_t>(std::ssize(all), 2),
+                  [](const word& w) { return w.is_cut; }))
+    must_ask("the braces of `" + shown() + "` make too many words to be read");
   while (!all.empty() && without_unknown(all.front().text).empty() && !all.front().known) {
     unreadable("the program of `" + shown() + "` is only known when it runs");
     if (!all.front().may_vanish) return;
@@ -205,6 +222,30 @@ void analyzer::segment(words all, const context& at) {
   out_.segments.push_back(std::move(found));
   assigned_scripts(assignments, at);
   unwrap(all, at);
+  if (!renames_.empty()) renamed(all, at);
+  for (const auto& w : all.subspan(1)) {
+    if (!has_running_subscript(w.text) || !deeper(at)) continue;
+    context inner;
+    inner.depth = at.depth + 1;
+    inner.outer = &at;
+    auto reading = read_expansions(w.text, variables_);
+    reading.error.clear(); // whether anything evaluates it is not known
+    commands_of(reading, inner);
+  }
+}
+
+/// `alias ls=rm`, `hash -p /bin/rm ls`: what the name means from then on.
+void analyzer::renamed(words all, const context& at) {
+  const auto found = renames_.find(all.front().text);
+  if (found == renames_.end() || !deeper(at)) return;
+  auto rebuilt = found->second;
+  rebuilt.insert(rebuilt.end(), all.begin() + 1, all.end());
+  auto others = std::exchange(renames_, {});
+  context inner = at;
+  inner.depth = at.depth + 1;
+  inner.origin = segment_origin::nested;
+  command(rebuilt, inner);
+  renames_ = std::move(others);
 }
 
 void analyzer::script_word(const word& text, std::string_view of, const context& at) {
@@ -214,6 +255,14 @@ void analyzer::script_word(const word& text, std::string_view of, const context&
   inner.depth = at.depth + 1;
   inner.outer = &at;
   inner.any_shell = at.any_shell;
+  inner.grammar = at.grammar;
+  if (at.grammar != shell_grammar::posix) {
+    auto values = variables_;
+    const bool plain = plain_commands(text.text).has_value();
+    auto why = unread_grammar(at.grammar, text.text, plain,
+                              plain ? std::string{} : read_script(text.text, values).error);
+    if (!why.empty()) must_ask(std::move(why));
+  }
   script(text.text, inner, variables_);
 }
 

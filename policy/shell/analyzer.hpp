@@ -1,5 +1,6 @@
 #pragma once
 
+#include "policy/shell/other_grammars.hpp"
 #include "policy/shell/script.hpp"
 #include "policy/shell/segments.hpp"
 #include "policy/shell/wrappers.hpp"
@@ -29,7 +30,8 @@ private:
     const script_reading* reading = nullptr; ///< the script
     const context* outer = nullptr;          ///< whose input is inherited
     bool any_shell = false;                  ///< its scripts may be read by a shell unlike bash
-    std::vector<std::string> assignments{};  ///< set for it by wrappers
+    shell_grammar grammar = shell_grammar::posix; ///< of the shell that reads its scripts
+    std::vector<std::string> assignments{};       ///< set for it by wrappers
   };
   using words = std::span<const word>;
 
@@ -75,11 +77,14 @@ private:
   void sed_program(words all, const context& at);
   void powershell(words all, const context& at);
 
+  void renamed(words all, const context& at);
   void unreadable(std::string why);
+  void must_ask(std::string why);
   bool deeper(const context& at) noexcept;
 
   command_analysis& out_;
   variable_values variables_;
+  std::map<std::string, std::vector<word>, std::less<>> renames_; ///< by `alias` and `hash -p`
   int guesses_left_ = 256;
 };
 

@@ -260,8 +260,18 @@ std::vector<std::vector<word>> expand_word(const raw_word& raw) {
     return {{std::move(w)}};
   }
   const auto all = to_units(raw.pieces);
+  const bool has_list = std::any_of(all.begin(), all.end(), [](const unit& u) {
+    return is_bare(u, ',') || is_bare(u, '-') || u.expansion != nullptr;
+  });
   bool too_many = std::count_if(all.begin(), all.end(),
                                 [](const unit& u) { return is_bare(u, '{'); }) > max_braces;
+  // Brace expansion pairs these braces with those around them; later the parameter does not.
+  too_many = too_many ||
+             (raw.assigned.empty() &&
+              std::any_of(all.begin(), all.end(), [](const unit& u) { return is_bare(u, '{'); }) &&
+              std::any_of(all.begin(), all.end(), [](const unit& u) {
+                return u.expansion != nullptr && u.expansion->has_braces;
+              }));
   auto expanded = raw.assigned.empty() && !too_many ? expand_braces(all, 0, too_many, 0)
                                                     : std::vector<units>{all};
   if (too_many) {
@@ -269,6 +279,7 @@ std::vector<std::vector<word>> expand_word(const raw_word& raw) {
     w.text = unknown_part;
     w.known = false;
     w.may_vanish = true;
+    w.is_cut = has_list;
     return {{std::move(w)}};
   }
   std::vector<std::vector<word>> readings(1);

@@ -308,8 +308,10 @@ void script_reader::for_command() {
       at_ = end;
       for (skip_blanks(); at_word(); skip_blanks()) {
         for (const auto& reading : expand_word(read_word(false)))
-          for (const auto& value : reading)
+          for (const auto& value : reading) {
             store_value(name.text, value.text);
+            note_subscript(value.text);
+          }
       }
     }
     if (peek() == ';') ++at_;
@@ -355,7 +357,7 @@ void script_reader::case_command() {
 
 void script_reader::function_command() {
   skip_blanks();
-  read_word(false);
+  auto name = join_pieces(read_word(false).pieces).text;
   skip_blanks();
   if (peek() == '(') {
     ++at_;
@@ -363,10 +365,11 @@ void script_reader::function_command() {
     if (peek() != ')') return fail("expected `)` after the function's name");
     ++at_;
   }
-  function_body();
+  function_body(std::move(name));
 }
 
-void script_reader::function_body() {
+void script_reader::function_body(std::string name) {
+  out_.functions.insert(std::move(name));
   skip_newlines();
   std::size_t end = 0;
   if (peek() != '(' && !starts_compound(reserved_word(end)))
@@ -403,6 +406,8 @@ void script_reader::conditional() {
     }
     if (token_start && looking_at("]]") && (at_ + 2 == text_.size() || is_word_end(peek(2)))) {
       at_ += 2;
+      for (const auto& piece : sink.pieces)
+        note_subscript(piece.text);
       return;
     }
     token_start = false;

@@ -126,6 +126,9 @@ void script_reader::braced_parameter(raw_word& into, bool in_quotes) {
     }
   }
   unknown(into, in_quotes && !splits, std::move(values));
+  into.pieces.back().has_braces =
+      !in_quotes &&
+      text_.substr(begin + 2, at_ - begin - 3).find_first_of("{}") != std::string_view::npos;
   --depth_;
 }
 

@@ -39,7 +39,8 @@ void script_reader::redirection(found_command& into, std::size_t first, std::siz
   if (take("<<<")) {
     skip_blanks();
     const auto text = join_pieces(read_word(false).pieces);
-    if (is_input) into.input = {input_source::kind::text, text.text + "\n", {}, 0};
+    (is_input ? into.input
+              : into.other_input) = {input_source::kind::text, text.text + "\n", {}, 0};
     return;
   }
   if (take("<<")) {
@@ -51,7 +52,8 @@ void script_reader::redirection(found_command& into, std::size_t first, std::siz
     document.first = first;
     document.last = last;
     document.id = ++next_document_;
-    if (is_input) into.input = {input_source::kind::elsewhere, {}, {}, document.id};
+    (is_input ? into.input
+              : into.other_input) = {input_source::kind::elsewhere, {}, {}, document.id};
     documents_.push_back(std::move(document));
     return;
   }
@@ -140,7 +142,8 @@ void script_reader::document_bodies() {
       --depth_;
     }
     for (auto i = document.first; i < document.last && i < out_.commands.size(); ++i)
-      if (out_.commands[i].input.document == document.id) out_.commands[i].input = input;
+      for (auto* from : {&out_.commands[i].input, &out_.commands[i].other_input})
+        if (from->document == document.id) *from = input;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "policy/shell/characters.hpp"
 #include "policy/shell/script_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <span>
@@ -36,7 +37,26 @@ void script_reader::store_value(const std::string& name, const std::string& valu
   if (value.size() > max_value_size || value.find(unknown_part) != std::string::npos) return;
   if (variables_.size() >= max_variables && !variables_.contains(name)) return;
   auto& values = variables_[name];
+  if (const auto known = std::find(values.begin(), values.end(), value); known != values.end())
+    values.erase(known);
   if (values.size() < max_values) values.push_back(value);
+}
+
+bool has_running_subscript(std::string_view text) noexcept {
+  for (auto at = text.find('['); at != std::string_view::npos; at = text.find('[', at + 1))
+    if (at > 0 && is_name_part(text[at - 1]))
+      return text.find("$(", at) != std::string_view::npos ||
+             text.find('`', at) != std::string_view::npos;
+  return false;
+}
+
+/// Where bash evaluates such a text, it runs what stands in the subscript; whether it does is not
+/// known here, so what cannot be read there is no fault.
+void script_reader::note_subscript(const std::string& text) {
+  if (!has_running_subscript(text) || !enter()) return;
+  script_reader inner(text, out_, variables_, depth_);
+  inner.read_document();
+  --depth_;
 }
 
 void script_reader::simple_command() {
@@ -78,7 +98,7 @@ void script_reader::simple_command() {
         if (!bare || peek() != ')') return fail("unexpected `(`");
         ++at_;
         out_.commands.pop_back();
-        return function_body();
+        return function_body(raw.pieces[0].text);
       }
       const auto program = join_pieces(raw.pieces);
       declares =
@@ -150,21 +170,35 @@ void script_reader::note_value(const raw_word& raw) {
   }
 }
 
+void note_positions(variable_values& variables, const std::vector<word>& words, std::size_t first) {
+  constexpr std::size_t max_positions = 32;
+  std::string joined;
+  const auto store = [&](const std::string& name, const std::string& value) {
+    auto& values = variables[name];
+    if (value.size() > max_value_size || values.size() >= max_values ||
+        std::find(values.begin(), values.end(), value) != values.end())
+      return;
+    values.push_back(value);
+  };
+  for (auto i = first; i < words.size() && i - first < max_positions; ++i) {
+    if (words[i].text.find(unknown_part) != std::string::npos) continue;
+    store(std::to_string(i - first + 1), words[i].text);
+    joined += (joined.empty() ? "" : " ") + words[i].text;
+  }
+  if (joined.empty()) return;
+  store("@", joined);
+  store("*", joined);
+}
+
 /// `set -- a b` makes positional parameters of its words.
 void script_reader::note_words(const found_command& self) {
   const auto& words = self.readings.front();
   if (words.size() < 2 || words[0].text != "set") return;
-  std::string joined;
-  std::size_t position = 0;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (position == 0 && (words[i].text.starts_with('-') || words[i].text.starts_with('+')))
-      continue;
-    store_value(std::to_string(++position), words[i].text);
-    joined += (joined.empty() ? "" : " ") + words[i].text;
-  }
-  if (joined.empty()) return;
-  store_value("@", joined);
-  store_value("*", joined);
+  std::size_t first = 1;
+  while (first < words.size() &&
+         (words[first].text.starts_with('-') || words[first].text.starts_with('+')))
+    ++first;
+  note_positions(variables_, words, first);
 }
 
 } // namespace gatehouse::policy::shell

@@ -139,7 +139,9 @@ bool depends_on_dialect(std::string_view script) noexcept {
   });
 }
 
-script_reading read_script(std::string_view script, variable_values& variables, dialect read_as) {
+namespace {
+
+script_reading read_once(std::string_view script, variable_values& variables, dialect read_as) {
   script_reading out;
   out.read_as = read_as;
   script_reader reader(script, out, variables, 0);
@@ -147,6 +149,22 @@ script_reading read_script(std::string_view script, variable_values& variables, 
   out.error = reader.error();
   out.resume_at = reader.resume_at();
   return out;
+}
+
+} // namespace
+
+script_reading read_script(std::string_view script, variable_values& variables, dialect read_as) {
+  auto out = read_once(script, variables, read_as);
+  if (out.functions.empty()) return out;
+  // A body stands before the calls that fill its parameters: it is read once more with them.
+  bool called = false;
+  for (const auto& command : out.commands) {
+    const auto& words = command.readings.front();
+    if (words.size() < 2 || !out.functions.contains(words.front().text)) continue;
+    note_positions(variables, words, 1);
+    called = true;
+  }
+  return called ? read_once(script, variables, read_as) : out;
 }
 
 script_reading read_expansions(std::string_view text, variable_values& variables) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ struct word {
   std::string text{};
   bool known = true;       ///< `text` is exactly the word
   bool may_vanish = false; ///< an unquoted expansion: none, one or several words
+  bool is_cut = false;     ///< stands for words that are static, but too many to be read
   bool is_process = false; ///< `<(…)`: the commands in `process`
   command_range process{};
 };
@@ -47,7 +49,8 @@ struct found_command {
   std::vector<std::string> write_targets;
   bool has_redirection = false;
   input_source input;
-  std::string source; ///< as written, for messages; shortened
+  input_source other_input; ///< text of another descriptor than the standard input
+  std::string source;       ///< as written, for messages; shortened
 };
 
 /// Values that variables are seen to get, in the order seen; never the whole truth.
@@ -66,6 +69,7 @@ struct script_reading {
   std::size_t expanded_words = 0; ///< while reading: words that braces and values made
   std::size_t value_bytes = 0;    ///< while reading: size of all values put into words
   bool too_large = false;         ///< a bound was reached: commands are missing
+  std::set<std::string, std::less<>> functions; ///< names that the script defines
 };
 
 inline constexpr std::size_t max_commands = 4096;

@@ -13,6 +13,7 @@ struct word_piece {
   std::string text;                ///< bare and quoted
   bool in_quotes = false;          ///< unknown: no word splitting
   std::vector<std::string> values; ///< unknown: values it may have
+  bool has_braces = false; ///< unknown: braces inside it, which brace expansion sees as well
 };
 
 struct raw_word {
@@ -29,6 +30,13 @@ struct raw_word {
 private:
   void add(word_piece::kind type, std::string_view text);
 };
+
+/// True when `text` holds `NAME[…$(…)…]` or the same with a backtick: what bash runs where it takes
+/// the text for arithmetic or for the name of a variable.
+bool has_running_subscript(std::string_view text) noexcept;
+
+/// Makes the words of a call positional parameters, from `first` on.
+void note_positions(variable_values& variables, const std::vector<word>& words, std::size_t first);
 
 /// The words that `raw` may become: one entry per reading.
 std::vector<std::vector<word>> expand_word(const raw_word& raw);
@@ -65,7 +73,7 @@ private:
   void function_command();
   void coproc_command(std::size_t after);
   void conditional();
-  void function_body();
+  void function_body(std::string name);
   void expect_reserved(std::string_view reserved);
   void compound_end(std::size_t first);
 
@@ -76,6 +84,7 @@ private:
   void note_value(const raw_word& raw);
   void store_value(const std::string& name, const std::string& value);
   void note_words(const found_command& command);
+  void note_subscript(const std::string& text);
 
   // read_redirections.cpp
   bool at_redirection() const noexcept;

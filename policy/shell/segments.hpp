@@ -47,6 +47,8 @@ struct command_analysis {
   std::string unreadable_why;
   /// Nested deeper than 8 wrappers or shells, the tool's own outer shell not counted (§D20).
   bool too_deep = false;
+  /// A limit or a grammar that is not read leaves part of what runs in the dark: that always asks.
+  std::string must_ask_why;
   /// Effects of the script that belong to no command: `A=b` and `> file` alone.
   std::vector<std::string> loose_assignments;
   std::vector<std::string> loose_write_targets;

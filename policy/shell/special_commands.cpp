@@ -11,14 +11,19 @@ namespace gatehouse::policy::shell {
 namespace {
 
 // Sorted.
-constexpr std::array<std::string_view, 19> shells = {
-    "ash",  "bash", "csh",   "dash", "elvish", "fish", "hush", "ksh",  "ksh93", "lksh",
-    "mksh", "osh",  "pdksh", "posh", "rbash",  "sh",   "tcsh", "yash", "zsh"};
+constexpr std::array<std::string_view, 22> shells = {
+    "ash", "bash", "csh",   "dash", "elvish", "fish", "hush", "ksh",  "ksh93", "lksh", "mksh",
+    "nu",  "osh",  "pdksh", "posh", "rbash",  "rc",   "sh",   "tcsh", "xonsh", "yash", "zsh"};
 
 /// Builtins whose arguments may be array subscripts, which bash evaluates: `test -v 'a[$(x)]'`.
-constexpr std::array<std::string_view, 14> subscript_users = {
-    "[",      "declare", "export",    "getopts",  "let",  "local",   "mapfile",
-    "printf", "read",    "readarray", "readonly", "test", "typeset", "unset"};
+constexpr std::array<std::string_view, 15> subscript_users = {
+    "[",    "declare",   "export",   "getopts", "let",     "local", "mapfile", "printf",
+    "read", "readarray", "readonly", "test",    "typeset", "unset", "wait"};
+
+/// `/dev/fd/3`: another descriptor than the standard input.
+bool is_other_descriptor(std::string_view path) {
+  return path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
 
 /// `ssh`: short options with a value.
 constexpr wrapper_grammar ssh_grammar = {
@@ -81,6 +86,7 @@ void analyzer::unwrap(words all, const context& at) {
         auto value = definition;
         value.text.erase(0, equals + 1);
         script_word(value, "alias", at);
+        if (value.known) renames_[definition.text.substr(0, equals)] = split_env_string(value.text);
       }
     return;
   }
@@ -88,13 +94,38 @@ void analyzer::unwrap(words all, const context& at) {
     auto operands = all.subspan(all[1].text == "--" && all.size() > 2 ? 2 : 1);
     if (is_input_path(operands.front().text)) return input_script(name, at);
     if (operands.front().is_process) return process_script(operands.front(), name, at);
+    if (!is_other_descriptor(operands.front().text)) return;
+    if (at.found == nullptr || at.found->other_input.from != input_source::kind::text)
+      return unreadable("the script of `" + std::string(name) + "` is only known when it runs");
+    word text{.text = at.found->other_input.text};
+    text.known = text.text.find(unknown_part) == std::string::npos;
+    return script_word(text, name, at);
+  }
+  if (name == "hash" && all.size() > 3 && all[1].text == "-p") {
+    renames_[all[3].text] = {all[2]};
     return;
+  }
+  if (name == "jobs") {
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (all[i].text.starts_with('-') && all[i].text.ends_with('x'))
+        return inner_command(all.subspan(i + 1), true, name, at);
+    return;
+  }
+  if (name == "compgen" || name == "complete") {
+    for (const auto& w : all.subspan(1)) {
+      if (w.text.find_first_of("$`") == std::string::npos || !deeper(at)) continue;
+      context inner;
+      inner.depth = at.depth + 1;
+      inner.outer = &at;
+      commands_of(read_expansions(w.text, variables_), inner);
+    }
   }
   if ((name == "mapfile" || name == "readarray")) {
     for (std::size_t i = 1; i < all.size(); ++i)
-      if (all[i].text.starts_with("-C")) {
+      if (const auto letter = all[i].text.find('C');
+          all[i].text.starts_with('-') && letter != std::string::npos) {
         auto callback = all[i];
-        callback.text.erase(0, 2);
+        callback.text.erase(0, letter + 1);
         if (callback.text.empty() && i + 1 < all.size()) callback = all[i + 1];
         script_word(callback, name, at);
       }
@@ -129,6 +160,7 @@ void analyzer::shell(words all, const context& caller) {
   const auto name = base_name(all.front().text);
   context at = caller;
   at.any_shell = !is_like_bash(name);
+  at.grammar = grammar_of(name);
   bool runs_string = false;
   bool reads_input = false;
   std::size_t i = 1;
@@ -187,6 +219,9 @@ void analyzer::shell(words all, const context& caller) {
   if (rest.empty() || reads_input || is_input_path(rest.front().text))
     return input_script(name, at);
   if (rest.front().is_process) return process_script(rest.front(), name, at);
+  if (is_other_descriptor(rest.front().text) && at.found != nullptr &&
+      at.found->other_input.from == input_source::kind::text)
+    return script_word(word{.text = at.found->other_input.text}, name, at);
   if (!rest.front().known || rest.front().text.starts_with("/dev/") ||
       rest.front().text.starts_with("/proc/"))
     unreadable("the script of `" + std::string(name) + "` is only known when it runs");
