@@ -206,6 +206,7 @@ enum class approval_kind : std::uint8_t { command, patch, network, permissions, 
 /// `item/commandExecution/requestApproval` and an entry of `approval/list`.
 struct approval_request {
   std::string request_id;
+  std::int64_t seq = 0;
   std::string thread_id;
   std::string turn_id;
   std::string item_id;
@@ -346,6 +347,12 @@ struct request_resolved {
   std::string reviewer;
   std::string reason;
   std::string action_digest;
+};
+
+struct missed_events {
+  std::string thread_id;
+  std::int64_t after_seq = 0;
+  std::int64_t before_seq = 0;
 };
 
 struct warning_event {

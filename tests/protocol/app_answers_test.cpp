@@ -42,7 +42,7 @@ review_request about_permissions() {
 TEST_SUITE("protocol.app_answers") {
   TEST_CASE("§51 §113 a host is opened or closed for good by exactly the choice that was offered") {
     const auto q = about_host();
-    const auto asked = app::approval_of("t", "turn", q);
+    const auto asked = app::approval_of("t", "turn", 1, q);
     CHECK(asked.kind == app::approval_kind::network);
     CHECK(asked.network_target == "https://example.org:443");
     int found = 0;
