@@ -51,7 +51,13 @@ struct approval_methods : app_methods_base {
   void operator()(rpc::app::methods::approval_list, const rpc::app::approval_list_params& p) const;
   void operator()(rpc::app::methods::approval_resolve,
                   const rpc::app::approval_resolve_params& p) const;
+  void operator()(rpc::app::methods::approval_allow_refused,
+                  const rpc::app::allow_refused_params& p) const;
   void operator()(rpc::app::methods::grant_revoke, const rpc::app::revoke_params& p) const;
+
+private:
+  /// Answers with whether the thread took it.
+  [[nodiscard]] std::function<void(const result<void>&)> taken_or_not() const;
 };
 
 } // namespace gatehouse::actors

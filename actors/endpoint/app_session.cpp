@@ -53,9 +53,16 @@ void app_session::response(const rpc::message& message) {
   said.digest = question->what.digest; // what this connection was shown under this id
   if (const auto place = message.result_value())
     if (auto read = rpc::codec<app::approval_answer>::decode(*place)) {
-      said.decision =
-          app::decision_from(read->decision, question->what).value_or(review_decision::denied);
+      const auto decision = app::decision_from(read->decision, question->what)
+                                .value_or(app::named_decision{review_decision::denied});
+      auto given = app::given_from({read->permissions, read->scope, read->strict_auto_review},
+                                   question->what, decision.what);
       said.reason = read->reason.value_or("");
+      if (given) { // what cannot be read gives nothing
+        said.decision = decision.what;
+        said.denies_host = decision.denies_host;
+        said.permissions = *std::move(given);
+      }
     }
   entry->handle.send(std::move(said));
 }

@@ -17,6 +17,15 @@ void approval_methods::operator()(app::methods::approval_list,
   ok(told);
 }
 
+std::function<void(const result<void>&)> approval_methods::taken_or_not() const {
+  return [done = done](const result<void>& taken) {
+    if (taken)
+      done(std::string{"{}"});
+    else
+      done(refused(to_string(taken.error()), "notTaken"));
+  };
+}
+
 void approval_methods::operator()(app::methods::approval_resolve,
                                   const app::approval_resolve_params& p) const {
   const auto entry = need(p.thread_id);
@@ -29,14 +38,21 @@ void approval_methods::operator()(app::methods::approval_resolve,
   const auto decision = app::decision_from(p.decision, question->what);
   if (!decision)
     return done(wrong_params("this decision was not on offer; see availableDecisions"));
-  say::answer_review said{p.request_id, p.action_digest, *decision, p.reason.value_or(""), {}};
-  said.done = [done = done](const result<void>& taken) {
-    if (taken)
-      done(std::string{"{}"});
-    else
-      done(refused(to_string(taken.error()), "notTaken"));
-  };
+  auto given = app::given_from({p.permissions, p.scope, p.strict_auto_review}, question->what,
+                               decision->what);
+  if (!given) return done(wrong_params(to_string(given.error())));
+  say::answer_review said{p.request_id, p.action_digest, decision->what, p.reason.value_or(""), {}};
+  said.denies_host = decision->denies_host;
+  said.permissions = *std::move(given);
+  said.done = taken_or_not();
   entry->handle.send(std::move(said));
+}
+
+void approval_methods::operator()(app::methods::approval_allow_refused,
+                                  const app::allow_refused_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  entry->handle.send(say::allow_refused{p.action_digest, taken_or_not()});
 }
 
 void approval_methods::operator()(app::methods::grant_revoke, const app::revoke_params& p) const {

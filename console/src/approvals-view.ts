@@ -16,17 +16,31 @@ interface Choice {
   decision: ApprovalDecision;
 }
 
+function yesLabel(question: ApprovalRequest): string {
+  if (question.kind === 'permissions') return 'Yes, for this turn';
+  return question.kind === 'network' ? 'Yes, while this command runs' : 'Yes, once';
+}
+
 /** The answers on offer, by the letters that the terminal has, too. */
 export function choicesOf(question: ApprovalRequest): Choice[] {
   const choices: Choice[] = [];
   for (const offered of question.availableDecisions) {
-    if (offered === 'accept') choices.push({ key: 'y', label: 'Yes, once', style: 'yes', decision: offered });
+    if (offered === 'accept') choices.push({ key: 'y', label: yesLabel(question), style: 'yes', decision: offered });
     else if (offered === 'acceptForSession')
       choices.push({ key: 's', label: 'Yes, for this session', style: 'yes', decision: offered });
     else if (offered === 'decline') choices.push({ key: 'n', label: 'No', style: 'no', decision: offered });
     else if (offered === 'cancel') choices.push({ key: 'q', label: 'No, and stop here', style: 'no', decision: offered });
     else if (typeof offered === 'object' && offered !== null && 'acceptWithExecpolicyAmendment' in offered)
       choices.push({ key: 'r', label: 'Yes, and add a rule', style: 'wide', decision: offered as ApprovalDecision });
+    else if (typeof offered === 'object' && offered !== null && 'applyNetworkPolicyAmendment' in offered) {
+      const decision = offered as Extract<ApprovalDecision, { applyNetworkPolicyAmendment: unknown }>;
+      const denies = decision.applyNetworkPolicyAmendment.network_policy_amendment.action === 'deny';
+      choices.push(
+        denies
+          ? { key: 'd', label: 'No, and never this host', style: 'no', decision }
+          : { key: 'r', label: 'Yes, and always this host', style: 'wide', decision },
+      );
+    }
   }
   return choices;
 }
@@ -73,6 +87,7 @@ class Card {
             ? foreign(question.justification)
             : undefined,
         ],
+        ['Host', question.networkTarget ? code(question.networkTarget) : undefined],
         ['A yes allows', question.willBeAllowed && el('strong', {}, foreign(question.willBeAllowed))],
         ['More permissions', question.additionalPermissions ? code(JSON.stringify(question.additionalPermissions)) : undefined],
         [
@@ -92,7 +107,10 @@ class Card {
       this.#answers(),
       this.#note,
     );
-    void this.#explain();
+    if (question.kind === 'permissions') {
+      this.#segments.replaceChildren(el('p', { class: 'quiet' }, 'None: this is about later commands.'));
+      this.#boundary.textContent = 'the sandbox stays';
+    } else void this.#explain();
   }
 
   /** Answers count from a moment after the question has come to the front. */
@@ -137,7 +155,7 @@ class Card {
     this.#note.textContent = '';
     try {
       const reason = this.#reason.value.trim();
-      await this.client.resolveApproval(this.question, choice.decision, reason === '' ? undefined : reason);
+      await this.client.resolveApproval(this.question, choice.decision, reason === '' ? {} : { reason });
       this.element.classList.add('answered');
     } catch (error) {
       this.#note.replaceChildren(foreign(errorText(error)));
@@ -184,7 +202,7 @@ export class ApprovalsView {
         'p',
         { class: 'quiet keys' },
         'Keys: ',
-        ...['y', 's', 'r', 'n', 'q'].map((key) => el('kbd', {}, key)),
+        ...['y', 's', 'r', 'd', 'n', 'q'].map((key) => el('kbd', {}, key)),
         ' answer the marked question, ',
         el('kbd', {}, 'j'),
         el('kbd', {}, 'k'),

@@ -7,6 +7,9 @@
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace gatehouse::rpc::app {
 namespace {
 
@@ -28,6 +31,45 @@ raw_json amendment_choice(const std::vector<std::string>& prefix) {
   json.close('}');
   json.close('}');
   return {std::move(json).take()};
+}
+
+raw_json host_choice(const host_key& host, bool denies) {
+  json_writer json;
+  json.open('{');
+  json.key("applyNetworkPolicyAmendment");
+  json.open('{');
+  json.key("network_policy_amendment");
+  json.open('{');
+  json.field("action", denies ? "deny" : "allow");
+  json.field("host", host.host);
+  json.key("port");
+  json.number(host.port);
+  json.field("protocol", to_string(host.protocol));
+  json.close('}');
+  json.close('}');
+  json.close('}');
+  return {std::move(json).take()};
+}
+
+/// With the members of every object by name: two spellings of one value are one text.
+json_tree ordered(json_tree tree) {
+  if (auto* list = std::get_if<json_tree::array>(&tree.value)) {
+    for (auto& item : *list)
+      item = ordered(std::move(item));
+  } else if (auto* members = std::get_if<json_tree::object>(&tree.value)) {
+    for (auto& member : *members)
+      member.value = ordered(std::move(member.value));
+    std::ranges::sort(*members, {}, &json_tree::field::name);
+  }
+  return tree;
+}
+
+approval_kind kind_of(const review_request& question) {
+  if (question.network) return approval_kind::network;
+  if (question.what.patch) return approval_kind::patch;
+  if (question.tool == "request_permissions") return approval_kind::permissions;
+  if (question.tool == "write_stdin") return approval_kind::write_stdin;
+  return approval_kind::command;
 }
 
 std::string_view decision_word(review_decision d) {
@@ -110,7 +152,7 @@ struct event_reader {
     told.item.type = "commandExecution";
     told.item.id = e.call_id;
     told.item.tool = e.tool;
-    told.item.command = shell_join(e.what.argv);
+    told.item.command = e.what.argv.empty() ? e.tool : shell_join(e.what.argv);
     told.item.cwd = e.what.cwd;
     return say<notifications::item_started>(told);
   }
@@ -123,7 +165,7 @@ struct event_reader {
   message operator()(const thread_events::review_resolved& e) const {
     return say<notifications::resolved>(
         {thread, seq, e.answer.review_id, e.call_id, std::string{decision_word(e.answer.decision)},
-         std::string{to_string(e.answer.reviewer)}, e.answer.reason});
+         std::string{to_string(e.answer.reviewer)}, e.answer.reason, e.answer.digest});
   }
   message operator()(const thread_events::attempt_began& e) const {
     return say<notifications::attempt_started>({thread, event.turn_id, e.call_id, seq, e.number,
@@ -185,10 +227,11 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
   asked.thread_id = thread_id;
   asked.turn_id = turn_id;
   asked.item_id = question.call_id;
-  asked.kind = "command";
+  asked.kind = kind_of(question);
   asked.attempt = question.attempt;
   asked.environment_id = question.what.environment_id;
-  asked.command = shell_join(question.what.argv);
+  asked.command =
+      question.what.argv.empty() ? question.tool : shell_join(question.what.argv);
   asked.argv = question.what.argv;
   asked.cwd = question.what.cwd;
   asked.reason = question.reason;
@@ -196,6 +239,7 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
   asked.will_be_allowed = question.will_be_allowed;
   asked.without_sandbox = question.without_sandbox;
   asked.action_digest = question.digest;
+  if (question.network) asked.network_target = to_string(*question.network);
   if (question.what.additional_permissions)
     asked.additional_permissions =
         raw_json{encode_additional_permissions(*question.what.additional_permissions)};
@@ -205,6 +249,9 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
     asked.proposed_execpolicy_amendment = question.proposed_amendment;
     asked.available_decisions.push_back(amendment_choice(question.proposed_amendment));
   }
+  if (question.network)
+    for (const bool denies : {false, true})
+      asked.available_decisions.push_back(host_choice(*question.network, denies));
   asked.available_decisions.push_back(word("decline"));
   asked.available_decisions.push_back(word("cancel"));
   return asked;
@@ -227,21 +274,49 @@ tool_call_result result_of(const call_report& report) {
   return told;
 }
 
-std::optional<review_decision> decision_from(const json_tree& decision,
-                                             const review_request& question) {
+std::optional<named_decision> decision_from(const json_tree& decision,
+                                            const review_request& question) {
   if (const auto* text = std::get_if<std::string>(&decision.value)) {
-    if (*text == "accept") return review_decision::approved;
+    if (*text == "accept") return named_decision{review_decision::approved};
     if (*text == "acceptForSession" && question.session_offered)
-      return review_decision::approved_for_session;
-    if (*text == "decline") return review_decision::denied;
-    if (*text == "cancel") return review_decision::abort;
+      return named_decision{review_decision::approved_for_session};
+    if (*text == "decline") return named_decision{review_decision::denied};
+    if (*text == "cancel") return named_decision{review_decision::abort};
     return std::nullopt;
   }
   // Exactly the choice that was offered: a wider rule than the one that was shown adds nothing.
+  const auto named = to_json(ordered(decision));
   if (!question.proposed_amendment.empty() &&
-      to_json(decision) == amendment_choice(question.proposed_amendment).text)
-    return review_decision::approved_execpolicy_amendment;
+      named == amendment_choice(question.proposed_amendment).text)
+    return named_decision{review_decision::approved_execpolicy_amendment};
+  for (const bool denies : {false, true})
+    if (question.network && named == host_choice(*question.network, denies).text)
+      return named_decision{review_decision::network_policy_amendment, denies};
   return std::nullopt;
+}
+
+result<std::optional<given_permissions>>
+given_from(const answered_permissions& said, const review_request& question,
+           review_decision decision) {
+  const bool named = said.permissions || said.scope || said.strict_auto_review;
+  if (!named || !is_approval(decision)) return std::optional<given_permissions>{};
+  if (kind_of(question) != approval_kind::permissions)
+    return error{errc::invalid_request,
+                 "only the answer to a question of the kind `permissions` can give permissions",
+                 "Leave out permissions, scope and strictAutoReview."};
+  given_permissions given;
+  if (said.permissions) {
+    auto read = decode_additional_permissions(to_json(*said.permissions));
+    if (!read) return read.error();
+    given.permissions = *std::move(read);
+  } else if (question.what.additional_permissions) {
+    given.permissions = *question.what.additional_permissions;
+  }
+  given.scope = said.scope.value_or(decision == review_decision::approved_for_session
+                                        ? grant_scope::session
+                                        : grant_scope::turn);
+  given.strict_auto_review = said.strict_auto_review.value_or(false);
+  return std::optional{std::move(given)};
 }
 
 } // namespace gatehouse::rpc::app

@@ -27,10 +27,28 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
 /// The result of a tool call.
 tool_call_result result_of(const call_report& report);
 
-/// The decision that a client names: accept, acceptForSession, decline, cancel, or
-/// {"acceptWithExecpolicyAmendment":{"execpolicy_amendment":[…]}} with exactly the proposed prefix.
-/// None when it is not one of those that were on offer.
-std::optional<review_decision> decision_from(const json_tree& decision,
-                                             const review_request& question);
+struct named_decision {
+  review_decision what = review_decision::denied;
+  bool denies_host = false; ///< network_policy_amendment: the rule to add denies the host
+};
+/// The decision that a client names: accept, acceptForSession, decline, cancel,
+/// {"acceptWithExecpolicyAmendment":{"execpolicy_amendment":[…]}} with exactly the proposed prefix,
+/// or {"applyNetworkPolicyAmendment":{"network_policy_amendment":{…}}} with exactly the host that is
+/// asked about. None when it is not one of those that were on offer.
+std::optional<named_decision> decision_from(const json_tree& decision,
+                                            const review_request& question);
+
+/// What an answer gives beside its decision; see approval_answer.
+struct answered_permissions {
+  const std::optional<json_tree>& permissions;
+  std::optional<grant_scope> scope;
+  std::optional<bool> strict_auto_review;
+};
+/// What a yes to request_permissions gives; nothing where the answer does not say, or is a no.
+/// Errors: errc::invalid_profile for permissions that cannot be read, errc::invalid_request for
+/// some that are given to a question about something else.
+result<std::optional<given_permissions>>
+given_from(const answered_permissions& said, const review_request& question,
+           review_decision decision);
 
 } // namespace gatehouse::rpc::app

@@ -20,6 +20,23 @@ struct described_words<app::active_flag> {
 };
 
 template <>
+struct described_words<app::approval_kind> {
+  static constexpr std::string_view name = "ApprovalKind";
+  static constexpr std::string_view about =
+      "What is asked for: a command, a patch, a host that a running command wants to reach, "
+      "permissions for later commands, or input to a terminal session outside of the sandbox.";
+  static constexpr std::array<std::string_view, 5> words{"command", "patch", "network",
+                                                         "permissions", "writeStdin"};
+};
+
+template <>
+struct described_words<grant_scope> {
+  static constexpr std::string_view name = "GrantScope";
+  static constexpr std::string_view about = "How long permissions last.";
+  static constexpr std::array<std::string_view, 2> words{"turn", "session"};
+};
+
+template <>
 struct described_words<app::grant_kind> {
   static constexpr std::string_view name = "GrantKind";
   static constexpr std::string_view about = "What is taken back.";
@@ -449,11 +466,11 @@ struct described<app::approval_request> {
     v.field("threadId", &app::approval_request::thread_id, "");
     v.field("turnId", &app::approval_request::turn_id, "");
     v.field("itemId", &app::approval_request::item_id, "id of the call");
-    v.field("kind", &app::approval_request::kind, "`command`");
+    v.field("kind", &app::approval_request::kind, "");
     v.field("attempt", &app::approval_request::attempt, "1 or 2");
     v.field("environmentId", &app::approval_request::environment_id, "");
     v.field("command", &app::approval_request::command, "as people read it");
-    v.field("argv", &app::approval_request::argv, "what runs");
+    v.field("argv", &app::approval_request::argv, "what runs; of `permissions` empty");
     v.field("cwd", &app::approval_request::cwd, "");
     v.field("reason", &app::approval_request::reason, "why it is asked");
     v.field("justification", &app::approval_request::justification, "the model's words");
@@ -463,7 +480,10 @@ struct described<app::approval_request> {
             "a yes covers leaving the sandbox");
     v.field("actionDigest", &app::approval_request::action_digest,
             "binds the answer to argv, cwd, environment change, tty and permissions");
-    v.field("additionalPermissions", &app::approval_request::additional_permissions, "");
+    v.field("networkTarget", &app::approval_request::network_target,
+            "of `network`: protocol, host and port");
+    v.field("additionalPermissions", &app::approval_request::additional_permissions,
+            "of `permissions`: what is asked for");
     v.field("proposedExecpolicyAmendment", &app::approval_request::proposed_execpolicy_amendment,
             "the rule that `acceptWithExecpolicyAmendment` adds");
     v.field("availableDecisions", &app::approval_request::available_decisions, "");
@@ -494,6 +514,26 @@ struct described<app::approval_resolve_params> {
     v.field("actionDigest", &app::approval_resolve_params::action_digest,
             "of the question that was shown");
     v.field("reason", &app::approval_resolve_params::reason, "for the model");
+    v.field("permissions", &app::approval_resolve_params::permissions,
+            "to a question of the kind `permissions`: give this much and never more than was asked; "
+            "left out: all of it");
+    v.field("scope", &app::approval_resolve_params::scope,
+            "likewise: how long; left out: the turn, or the session with `acceptForSession`");
+    v.field("strictAutoReview", &app::approval_resolve_params::strict_auto_review,
+            "likewise: the automatic reviewer sees every later call of the turn");
+  }
+};
+
+template <>
+struct described<app::allow_refused_params> {
+  static constexpr std::string_view name = "AllowRefusedParams";
+  static constexpr std::string_view about =
+      "A person says yes to an action that the automatic reviewer has just refused.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::allow_refused_params::thread_id, "");
+    v.field("actionDigest", &app::allow_refused_params::action_digest,
+            "of the action, from serverRequest/resolved");
   }
 };
 
@@ -506,6 +546,13 @@ struct described<app::approval_answer> {
     v.field("decision", &app::approval_answer::decision,
             "one of availableDecisions; anything else declines");
     v.field("reason", &app::approval_answer::reason, "");
+    v.field("permissions", &app::approval_answer::permissions,
+            "to a question of the kind `permissions`: give this much and never more than was asked; "
+            "left out: all of it");
+    v.field("scope", &app::approval_answer::scope,
+            "likewise: how long; left out: the turn, or the session with `acceptForSession`");
+    v.field("strictAutoReview", &app::approval_answer::strict_auto_review,
+            "likewise: the automatic reviewer sees every later call of the turn");
   }
 };
 
@@ -666,6 +713,7 @@ struct described<app::request_resolved> {
     v.field("reviewer", &app::request_resolved::reviewer,
             "who answered: hook, guardian, user, none");
     v.field("reason", &app::request_resolved::reason, "");
+    v.field("actionDigest", &app::request_resolved::action_digest, "of the question");
   }
 };
 

@@ -135,6 +135,15 @@ struct approval_resolve {
   using params = approval_resolve_params;
   using result = nothing;
 };
+struct approval_allow_refused {
+  static constexpr std::string_view name = "approval/allowRefused";
+  static constexpr std::string_view about =
+      "Lets an action pass that the automatic reviewer has just refused: exactly this one, once, "
+      "when the agent asks for it again. An action that it did not refuse is an error.";
+  static constexpr caller who = caller::reviewer;
+  using params = allow_refused_params;
+  using result = nothing;
+};
 struct grant_revoke {
   static constexpr std::string_view name = "grant/revoke";
   static constexpr std::string_view about =
@@ -159,7 +168,7 @@ using method_list =
                methods::thread_close, methods::turn_start, methods::turn_complete,
                methods::turn_interrupt, methods::tool_call, methods::tool_cancel,
                methods::policy_explain, methods::approval_list, methods::approval_resolve,
-               methods::grant_revoke, methods::profile_list>;
+               methods::approval_allow_refused, methods::grant_revoke, methods::profile_list>;
 
 /// The server's one request: a question to a reviewer.
 struct request_approval {

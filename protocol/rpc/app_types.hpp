@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/review.hpp"
 #include "protocol/rpc/codec.hpp"
 
 #include <array>
@@ -199,6 +200,8 @@ struct approval_list_params {
   std::optional<std::string> thread_id;
 };
 
+enum class approval_kind : std::uint8_t { command, patch, network, permissions, write_stdin };
+
 /// The question about one attempt of one command: `params` of
 /// `item/commandExecution/requestApproval` and an entry of `approval/list`.
 struct approval_request {
@@ -207,7 +210,7 @@ struct approval_request {
   std::string thread_id;
   std::string turn_id;
   std::string item_id;
-  std::string kind;
+  approval_kind kind = approval_kind::command;
   std::int64_t attempt = 1;
   std::string environment_id;
   std::string command;
@@ -218,6 +221,7 @@ struct approval_request {
   std::string will_be_allowed;
   bool without_sandbox = false;
   std::string action_digest;
+  std::optional<std::string> network_target;
   std::optional<raw_json> additional_permissions;
   std::optional<std::vector<std::string>> proposed_execpolicy_amendment;
   std::vector<raw_json> available_decisions;
@@ -233,12 +237,23 @@ struct approval_resolve_params {
   json_tree decision;
   std::string action_digest;
   std::optional<std::string> reason;
+  std::optional<json_tree> permissions;
+  std::optional<grant_scope> scope;
+  std::optional<bool> strict_auto_review;
+};
+
+struct allow_refused_params {
+  std::string thread_id;
+  std::string action_digest;
 };
 
 /// The answer to a server's request for an approval.
 struct approval_answer {
   json_tree decision;
   std::optional<std::string> reason;
+  std::optional<json_tree> permissions;
+  std::optional<grant_scope> scope;
+  std::optional<bool> strict_auto_review;
 };
 
 struct profile_summary {
@@ -331,6 +346,7 @@ struct request_resolved {
   std::string decision;
   std::string reviewer;
   std::string reason;
+  std::string action_digest;
 };
 
 struct missed_events {

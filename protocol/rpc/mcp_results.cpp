@@ -3,6 +3,9 @@
 #include "protocol/rpc/mcp_types.hpp"
 #include "protocol/shell_quote.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace gatehouse::rpc::mcp {
 namespace {
 
@@ -27,6 +30,20 @@ constexpr std::string_view shell_schema = R"({"type":"object","properties":{
 "prefix_rule":{"type":"array","items":{"type":"string"},"description":"Words of a rule to propose."}},
 "required":["command"],"additionalProperties":false})";
 
+constexpr std::string_view permissions_description =
+    "Asks the user for permissions for later commands, which stay in the sandbox. The output says "
+    "what was given, which may be less. Ask for what a refusal named, and for no more.";
+
+constexpr std::string_view permissions_schema = R"({"type":"object","properties":{
+"permissions":{"type":"object","properties":{
+"network":{"type":"object","properties":{"enabled":{"type":"boolean"}},"additionalProperties":false},
+"file_system":{"type":"object","properties":{
+"read":{"type":"array","items":{"type":"string"},"description":"Absolute paths."},
+"write":{"type":"array","items":{"type":"string"},"description":"Absolute paths."}}}},
+"additionalProperties":false},
+"reason":{"type":"string","description":"Why the user should say yes."}},
+"required":["permissions"],"additionalProperties":false})";
+
 constexpr std::string_view result_schema = R"({"type":"object","properties":{
 "status":{"enum":["completed","failed","declined","rejected","timedOut","interrupted"]},
 "exitCode":{"type":"integer"},"output":{"type":"string"},"outputOmittedBytes":{"type":"integer"},
@@ -39,6 +56,37 @@ std::string one_line(std::string_view text) {
   for (const char c : text)
     if (c != '\n') out += c;
   return out;
+}
+
+struct tool_facts {
+  std::string_view name, title, description, schema;
+  bool acts; ///< it may change things, here and elsewhere
+};
+
+constexpr std::array<tool_facts, 2> tools{{
+    {"shell_command", "Run a command", shell_description, shell_schema, true},
+    {"request_permissions", "Ask for permissions", permissions_description, permissions_schema,
+     false},
+}};
+
+void write_tool(json_writer& json, const tool_facts& tool) {
+  json.item();
+  json.open('{');
+  json.field("name", tool.name);
+  json.field("title", tool.title);
+  json.field("description", tool.description);
+  json.key("inputSchema");
+  json.raw(one_line(tool.schema));
+  json.key("outputSchema");
+  json.raw(one_line(result_schema));
+  json.key("annotations");
+  json.open('{');
+  json.key("destructiveHint");
+  json.boolean(tool.acts);
+  json.key("openWorldHint");
+  json.boolean(tool.acts);
+  json.close('}');
+  json.close('}');
 }
 
 json_writer begin(bool modern) {
@@ -62,6 +110,10 @@ void write_text(json_writer& json, std::string_view text) {
   json.field("text", text);
   json.close('}');
   json.close(']');
+}
+
+bool asks_permissions(const review_request& asked) {
+  return asked.tool == "request_permissions";
 }
 
 void write_choice(json_writer& json, std::string_view value, std::string_view title) {
@@ -121,6 +173,10 @@ std::string server_facts(bool modern, std::string_view version_for_client,
   return finish(std::move(json));
 }
 
+bool is_tool(std::string_view name) {
+  return std::ranges::find(tools, name, &tool_facts::name) != tools.end();
+}
+
 std::string tool_list(bool modern) {
   auto json = begin(modern);
   if (modern) {
@@ -130,23 +186,8 @@ std::string tool_list(bool modern) {
   }
   json.key("tools");
   json.open('[');
-  json.item();
-  json.open('{');
-  json.field("name", "shell_command");
-  json.field("title", "Run a command");
-  json.field("description", shell_description);
-  json.key("inputSchema");
-  json.raw(one_line(shell_schema));
-  json.key("outputSchema");
-  json.raw(one_line(result_schema));
-  json.key("annotations");
-  json.open('{');
-  json.key("destructiveHint");
-  json.boolean(true);
-  json.key("openWorldHint");
-  json.boolean(true);
-  json.close('}');
-  json.close('}');
+  for (const auto& tool : tools)
+    write_tool(json, tool);
   json.close(']');
   return finish(std::move(json));
 }
@@ -195,8 +236,10 @@ std::string call_error(bool modern, std::string_view message) {
 }
 
 std::string question(const review_request& asked) {
-  std::string text =
-      "Run this command?\n\n  " + shell_join(asked.what.argv) + "\n\nin " + asked.what.cwd;
+  const bool permissions = asks_permissions(asked);
+  std::string text = permissions ? std::string{"Give later commands these permissions?"}
+                                 : "Run this command?\n\n  " + shell_join(asked.what.argv) +
+                                       "\n\nin " + asked.what.cwd;
   if (!asked.reason.empty()) text += "\nasked because: " + asked.reason;
   if (!asked.what.justification.empty()) text += "\nthe agent says: " + asked.what.justification;
   if (!asked.will_be_allowed.empty()) text += "\na yes allows: " + asked.will_be_allowed;
@@ -215,8 +258,9 @@ std::string question(const review_request& asked) {
   json.field("title", "Decision");
   json.key("oneOf");
   json.open('[');
-  write_choice(json, "accept", "Yes, once");
-  if (asked.session_offered) write_choice(json, "acceptForSession", "Yes, for this session");
+  // A client of this protocol knows no turns: what is given holds until it leaves.
+  write_choice(json, "accept", permissions ? "Yes, until this client leaves" : "Yes, once");
+  if (asked.session_offered && !permissions) write_choice(json, "acceptForSession", "Yes, for this session");
   if (!asked.proposed_amendment.empty())
     write_choice(json, "acceptWithRule",
                  "Yes, and from now on always: " + shell_join(asked.proposed_amendment));
@@ -260,7 +304,7 @@ review_decision decision_of(const elicit_result& answer, const review_request& a
     const auto* word = std::get_if<std::string>(&value.value);
     if (!word) return review_decision::denied;
     if (*word == "accept") return review_decision::approved;
-    if (*word == "acceptForSession" && asked.session_offered)
+    if (*word == "acceptForSession" && asked.session_offered && !asks_permissions(asked))
       return review_decision::approved_for_session;
     if (*word == "acceptWithRule" && !asked.proposed_amendment.empty())
       return review_decision::approved_execpolicy_amendment;

@@ -67,7 +67,7 @@ class Mcp(unittest.TestCase):
         facts = self.handshake()
         self.assertEqual((facts["protocolVersion"], facts["serverInfo"]["name"]), ("2025-06-18", "gatehouse"))
         tools = self.ask("tools/list", {})["result"]["tools"]
-        self.assertEqual([tool["name"] for tool in tools], ["shell_command"])
+        self.assertEqual([tool["name"] for tool in tools], ["shell_command", "request_permissions"])
         told = self.ask("tools/call", {"name": "shell_command", "arguments": {"command": "echo hi; exit 3"}})["result"]
         self.assertEqual((told["structuredContent"]["exitCode"], told["structuredContent"]["output"]), (3, "hi\n"))
         self.assertFalse(told["isError"])
@@ -85,6 +85,27 @@ class Mcp(unittest.TestCase):
             self.say(id=question["id"], result={"action": "accept", "content": content})
             told = self.hear()["result"]
             self.assertEqual((told["isError"], "gone" in told["structuredContent"].get("output", "")), (not gone, gone))
+
+    def test_16a_permissions_are_asked_for_and_hold_for_later_commands(self):
+        self.handshake(elicitation={})
+        out = self.base + "/out"
+        os.mkdir(out)
+        touch = {"name": "shell_command", "arguments": {"command": f"touch {out}/f && echo made"}}
+        wish = {"name": "request_permissions",
+                "arguments": {"permissions": {"file_system": {"write": [out]}}, "reason": "to build"}}
+        self.assertTrue(self.ask("tools/call", touch)["result"]["structuredContent"]["sandboxDenied"])
+        for decision in ("decline", "acceptForSession", "accept"):
+            question = self.ask("tools/call", wish)
+            self.assertIn(out, question["params"]["message"])
+            self.assertIn("to build", question["params"]["message"])
+            choices = question["params"]["requestedSchema"]["properties"]["decision"]["oneOf"]
+            self.assertEqual([choice["const"] for choice in choices], ["accept", "decline"])
+            self.say(id=question["id"], result={"action": "accept", "content": {"decision": decision}})
+            told = self.hear()["result"]
+            self.assertEqual(told["isError"], decision != "accept", told)
+            done = self.ask("tools/call", touch)["result"]["structuredContent"]
+            self.assertEqual(done["output"] == "made\n", decision == "accept", done)
+        self.assertEqual(json.loads(told["structuredContent"]["output"])["permissions"], {"file_system": {"write": [out]}})
 
     def test_a_client_that_cannot_ask_gets_a_refusal_at_once(self):
         self.handshake()

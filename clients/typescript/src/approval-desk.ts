@@ -5,8 +5,16 @@ export type ApprovalDecision =
   | 'accept'
   | 'acceptForSession'
   | { acceptWithExecpolicyAmendment: { execpolicy_amendment: string[] } }
+  | {
+      applyNetworkPolicyAmendment: {
+        network_policy_amendment: { host: string; protocol: string; port: number; action: 'allow' | 'deny' };
+      };
+    }
   | 'decline'
   | 'cancel';
+
+/** What goes with a decision. To a question of the kind `permissions`: how much is given, and for how long. */
+export type ApprovalDetails = Omit<ApprovalAnswer, 'decision'>;
 
 /**
  * Answers one question. `over` is aborted when it was answered elsewhere or withdrawn. Undefined
@@ -15,7 +23,7 @@ export type ApprovalDecision =
 export type ApprovalHandler = (
   question: ApprovalRequest,
   over: AbortSignal,
-) => Promise<{ decision: ApprovalDecision; reason?: string } | undefined>;
+) => Promise<({ decision: ApprovalDecision } & ApprovalDetails) | undefined>;
 
 /**
  * Questions that stand, each asked once however often the server sends it: after a reconnect the

@@ -1,4 +1,4 @@
-import type { ApprovalDecision } from './approval-desk.js';
+import type { ApprovalDecision, ApprovalDetails } from './approval-desk.js';
 import { EndpointClient } from './endpoint-client.js';
 import type { ApprovalRequest, RevokeParams } from './protocol.js';
 import { Session, type SessionOptions } from './session.js';
@@ -20,10 +20,18 @@ export class ReviewerClient extends EndpointClient {
   }
 
   /** Answers the question exactly as it was shown: the digest goes with the answer. */
-  async resolveApproval(question: ApprovalRequest, decision: ApprovalDecision, reason?: string): Promise<void> {
+  async resolveApproval(
+    question: ApprovalRequest,
+    decision: ApprovalDecision,
+    details: ApprovalDetails = {},
+  ): Promise<void> {
     const { threadId, requestId, actionDigest } = question;
-    const said = { threadId, requestId, actionDigest, decision };
-    await this.session.request('approval/resolve', reason === undefined ? said : { ...said, reason });
+    await this.session.request('approval/resolve', { ...details, threadId, requestId, actionDigest, decision });
+  }
+
+  /** Lets exactly this action pass once, which the automatic reviewer has just refused. */
+  async allowRefused(threadId: string, actionDigest: string): Promise<void> {
+    await this.session.request('approval/allowRefused', { threadId, actionDigest });
   }
 
   /** False: there was no such grant. */
