@@ -6,12 +6,14 @@
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
 #include "cli/serve_command.hpp"
+#include "reactor/descriptor_limit.hpp"
 
 #include <string>
 #include <string_view>
 
 int main(int argc, char** argv) {
   using namespace gatehouse::cli;
+  gatehouse::reactor::raise_descriptor_limit();
   const arguments given{const_cast<const char* const*>(argv) + 1,
                         static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
