@@ -54,6 +54,10 @@ TEST_SUITE("actors.network_service") {
 
   TEST_CASE("§149 §114 shell_command: the registration is finished when the call returns") {
     network_stage stage;
+    stage.reviews->at_once = [](const review_request& question) -> std::optional<review_decision> {
+      if (question.attempt == 2) return review_decision::denied; // the retry with that host (§102)
+      return std::nullopt;
+    };
     const page_server server{"127.0.0.1", 0};
     const auto report = *stage.wait(stage.start_shell("curl -s -m 1 " + url(server) + "; exit 3"));
     REQUIRE(stage.reviews->asked.size() >= 1);

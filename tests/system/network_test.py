@@ -4,6 +4,7 @@ import os
 import pty
 import select
 import socket
+import subprocess
 import threading
 import time
 import unittest
