@@ -1,5 +1,7 @@
 #include "policy/command_words.hpp"
 
+#include "policy/path_text.hpp"
+
 #include <algorithm>
 
 namespace gatehouse::policy {
@@ -18,6 +20,15 @@ std::string to_lower_ascii(std::string_view text) {
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) noexcept {
   return std::ranges::find(list, text) != list.end();
+}
+
+bool lists_word(std::string_view list, std::string_view word) noexcept {
+  for (std::size_t at = 0; at < list.size();) {
+    const auto end = std::min(list.find(' ', at), list.size());
+    if (list.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 bool abbreviates(std::string_view arg, std::string_view name) noexcept {
@@ -56,9 +67,11 @@ std::vector<std::string_view> operands(words args) {
   return found;
 }
 
-bool is_raw_device(std::string_view path) noexcept {
-  if (!path.starts_with("/dev/")) return false;
-  const auto name = path.substr(5);
+bool is_raw_device(std::string_view path) {
+  if (!path.starts_with('/')) return false;
+  const auto real = lexically_normal(path);
+  if (!real.starts_with("/dev/")) return false;
+  const auto name = std::string_view{real}.substr(5);
   constexpr std::string_view families[] = {"sd",   "hd",    "vd",      "xvd",    "nvme", "mmcblk",
                                            "loop", "md",    "dm-",     "nbd",    "zram", "ram",
                                            "disk", "rdisk", "mapper/", "block/", "pmem", "mtd"};

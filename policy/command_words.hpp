@@ -21,6 +21,9 @@ std::string to_lower_ascii(std::string_view text);
 /// True when `text` is one of `list`.
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) noexcept;
 
+/// True when `list`, words with a blank between them, holds `word`.
+bool lists_word(std::string_view list, std::string_view word) noexcept;
+
 /// True when `arg` is the long option `--name`, any abbreviation of it that GNU-style parsers take
 /// (at least one letter), or either of them with `=value`.
 bool abbreviates(std::string_view arg, std::string_view name) noexcept;
@@ -38,7 +41,7 @@ std::vector<std::string_view> operands(words args);
 
 /// True for the device files of whole disks, partitions and memory: writing there bypasses every
 /// file system.
-bool is_raw_device(std::string_view path) noexcept;
+bool is_raw_device(std::string_view path);
 
 /// True when `path` names so much that removing or changing all below it is never routine: `/`, a
 /// folder directly below it, a home folder, `.`, `..`, `*`, and the same with `/`, `/.` or `/*`
