@@ -1,5 +1,6 @@
 #include "actors/call_flow.hpp"
 
+#include "actors/network_outcome.hpp"
 #include "actors/question_text.hpp"
 #include "protocol/denial_message.hpp"
 
@@ -209,23 +210,12 @@ void call_flow::on(flow::network_finished& event) {
   if (state_ != state::closing_network || event.registration != registration_) return;
   registration_.clear();
   attempt_record& last = report_.attempts.back();
-  network_ = std::move(event.seen.refused);
-  last.blocked = std::move(event.seen.blocked);
-  stopped_by_network_ = event.seen.stop;
-  // A refused host explains a command that failed, and one that was ended for it (§116); one that
-  // got along without the host has not failed.
-  const bool ended_for_it =
-      last.ending == attempt_ending::cancelled && event.seen.ended_the_process && !cancelled_;
-  const bool failed_on_it =
-      last.ending == attempt_ending::denied ||
-      (last.ending == attempt_ending::exited && last.exit_code.value_or(0) != 0);
-  if (!event.seen.denied || (!ended_for_it && !failed_on_it)) {
-    network_.reset();
-  } else if (!last.denied || last.denied->kind == denial_kind::network) {
-    last.ending = attempt_ending::denied;
-    last.denied = std::move(event.seen.denied);
-  }
-  if (ended_for_it && last.denied && !stopped_by_network_)
+  for (auto& review : event.seen.reviews)
+    report_.reviews.push_back(std::move(review));
+  auto outcome = apply_network_end(last, std::move(event.seen), cancelled_);
+  network_ = std::move(outcome.refused);
+  stopped_by_network_ = outcome.stop;
+  if (outcome.ended_for_it && last.denied && !stopped_by_network_)
     return end(call_ending::refused, denial_message(*last.denied));
   classify();
 }

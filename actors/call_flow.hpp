@@ -23,6 +23,8 @@ struct runtime_traits {
   /// May on-request ask about leaving the sandbox after a denial? Patches: yes; commands: never
   /// (§101).
   bool asks_after_denial_on_request = false;
+  /// Its process may outlive the call: the network registration goes with it (§115).
+  bool outlives_the_call = false;
 };
 
 /// Everything that is fixed before a call moves: the flow's only input besides its events.

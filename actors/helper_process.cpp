@@ -12,6 +12,7 @@ namespace gatehouse::actors {
 namespace {
 
 constexpr int report_fd_of_helper = 3;
+constexpr int proxy_fd_of_helper = 4;
 
 /// The callbacks may destroy the process that holds them: what runs is a copy.
 template <class F, class... Args>
@@ -30,6 +31,7 @@ bool helper_report::take_line(std::string_view line) {
     denial seen;
     seen.kind = event->refusal;
     seen.path = event->path;
+    seen.host = event->host;
     seen.entry = event->entry;
     observed_.push_back(std::move(seen));
     return false;
@@ -92,11 +94,14 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
 
   auto launch = request.launch;
   launch.report_fd = report_fd_of_helper;
+  if (request.proxy_channel >= 0) launch.proxy_fd = proxy_fd_of_helper;
   reactor::spawn_request spawn;
   spawn.argv = sandbox::launch_argv(launch);
   spawn.program = launch.helper;
   spawn.env = request.environment;
   spawn.pass_fds = {{write_end.get(), report_fd_of_helper}};
+  if (request.proxy_channel >= 0)
+    spawn.pass_fds.push_back({request.proxy_channel, proxy_fd_of_helper});
   spawn.terminal = request.terminal;
   if (request.tty) {
     spawn.input = reactor::stdin_mode::pty;

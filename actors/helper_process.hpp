@@ -44,7 +44,9 @@ private:
 
 /// A command to run in gatehouse-sandbox.
 struct helper_request {
-  sandbox::launch_request launch; ///< all but `report_fd`
+  sandbox::launch_request launch; ///< all but `report_fd` and `proxy_fd`
+  /// The helper's end of the link to the managed network; it gets a copy. -1: none.
+  int proxy_channel = -1;
   std::vector<std::string> environment;
   bool tty = false;        ///< a terminal as all three streams, else pipes
   bool pipe_input = false; ///< without a terminal: standard input can be written

@@ -180,6 +180,11 @@ desk::effects network_desk::answered(const review_answer& answer) {
     if (at == calls_.end()) continue;
     auto& asked = at->second;
     --asked.questions;
+    if (asked.seen.reviews.size() < most_blocked)
+      asked.seen.reviews.push_back(
+          {open.request.review_id, asked.terms.attempt, answer.reviewer,
+           !yes && is_approval(answer.decision) ? review_decision::denied : answer.decision, reason,
+           to_string(key)});
     if (yes) {
       asked.allowed.insert(key);
       continue;
@@ -200,7 +205,18 @@ desk::effects network_desk::answered(const review_answer& answer) {
     }
     stop_waiting(registration);
   }
+  // The late answer that a grace is for has come.
+  for (const auto& registration : open.registrations)
+    if (const auto at = calls_.find(registration);
+        at != calls_.end() && at->second.closing && !is_asked_about(registration))
+      finish(registration);
   return std::exchange(out_, {});
+}
+
+bool network_desk::is_asked_about(const std::string& registration) const {
+  return std::ranges::any_of(questions_, [&](const auto& entry) {
+    return entry.second.registrations.contains(registration);
+  });
 }
 
 void network_desk::blocked(const std::string& registration, blocked_connection& what) {
@@ -215,9 +231,9 @@ void network_desk::blocked(const std::string& registration, blocked_connection& 
     found->second.seen.blocked.push_back(what);
 }
 
-void network_desk::turn_over(const std::string& registration) {
-  if (const auto found = calls_.find(registration); found != calls_.end())
-    found->second.terms.nobody = "the turn that started this command is over";
+void network_desk::turn_over() {
+  for (auto& [registration, open] : calls_)
+    open.terms.nobody = "the turn that started this command is over";
 }
 
 void network_desk::forget(const host_key& key) {
@@ -229,9 +245,12 @@ desk::effects network_desk::close(const std::string& registration) {
   out_.clear();
   const auto found = calls_.find(registration);
   if (found == calls_.end() || found->second.closing) return {};
-  if (!found->second.terms.deferred) return finish(registration);
-  found->second.closing = true;
-  out_.push_back(desk::start_grace{registration});
+  if (!found->second.terms.deferred || !is_asked_about(registration)) {
+    finish(registration);
+  } else {
+    found->second.closing = true;
+    out_.push_back(desk::start_grace{registration});
+  }
   return std::exchange(out_, {});
 }
 
@@ -239,10 +258,11 @@ desk::effects network_desk::grace_over(const std::string& registration) {
   out_.clear();
   const auto found = calls_.find(registration);
   if (found == calls_.end() || !found->second.closing) return {};
-  return finish(registration);
+  finish(registration);
+  return std::exchange(out_, {});
 }
 
-desk::effects network_desk::finish(const std::string& registration) {
+void network_desk::finish(const std::string& registration) {
   auto& over = calls_.at(registration);
   for (auto at = questions_.begin(); at != questions_.end();) {
     auto& [key, open] = *at;
@@ -271,7 +291,6 @@ desk::effects network_desk::finish(const std::string& registration) {
   }
   out_.push_back(desk::closed{registration, std::move(over.seen)});
   calls_.erase(registration);
-  return std::exchange(out_, {});
 }
 
 } // namespace gatehouse::actors

@@ -37,8 +37,9 @@ struct network_end {
   std::optional<network_context> refused;
   std::optional<denial> denied;
   std::vector<blocked_connection> blocked;
-  bool ended_the_process = false; ///< by a reviewer's no (§116)
-  bool stop = false;              ///< the reviewer stopped the turn
+  std::vector<review_record> reviews; ///< the answers that this attempt waited for
+  bool ended_the_process = false;     ///< by a reviewer's no (§116)
+  bool stop = false;                  ///< the reviewer stopped the turn
 };
 
 namespace desk {
@@ -95,7 +96,7 @@ using effects = std::vector<effect>;
 class network_desk {
 public:
   static constexpr std::size_t most_questions = 16; ///< open at once, of one call
-  static constexpr std::size_t most_blocked = 200;  ///< noted, of one call
+  static constexpr std::size_t most_blocked = 200;  ///< noted, of one call; so many answers too
 
   /// False when the registration exists already.
   bool open(const std::string& registration, network_terms terms);
@@ -108,9 +109,10 @@ public:
   /// Refused after its host was allowed (its address, its TLS name), or not even readable.
   /// `what` gets the call that it belongs to.
   void blocked(const std::string& registration, blocked_connection& what);
-  /// The turn is over: nobody may be asked for this call any more (§112).
-  void turn_over(const std::string& registration);
-  /// The attempt is over. `closed` follows at once, or for a deferred one after `grace_over`.
+  /// The turn is over: nobody may be asked any more for what is open now (§112).
+  void turn_over();
+  /// The attempt is over. `closed` follows at once, or, for a deferred one that somebody is still
+  /// asked about, with the answer or after `grace_over` (§117).
   desk::effects close(const std::string& registration);
   desk::effects grace_over(const std::string& registration);
 
@@ -143,7 +145,8 @@ private:
   void ask(const std::string& registration, open_call& of, std::uint64_t wish, const host_key& key,
            const std::string& rule);
   void stop_waiting(const std::string& registration);
-  desk::effects finish(const std::string& registration);
+  [[nodiscard]] bool is_asked_about(const std::string& registration) const;
+  void finish(const std::string& registration);
 
   std::map<std::string, open_call> calls_;
   std::map<host_key, question> questions_;

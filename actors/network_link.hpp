@@ -1,6 +1,9 @@
 #pragma once
 
+#include "protocol/attempt.hpp"
+#include "protocol/result.hpp"
 #include "reactor/unique_fd.hpp"
+#include "sandbox/launch.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -25,5 +28,13 @@ struct network_view {
 /// Ties an attempt that is about to start to `registration`. Used on the loop.
 using network_attacher =
     std::function<network_view(const std::string& registration, network_link link)>;
+
+/// Tells the helper of the network of an attempt, and ties a managed one to its registration. The
+/// result is the helper's end of the link, to be passed to it; none without a managed network.
+/// Errors: `boundary_failed`, `io`; then nothing may run.
+result<reactor::unique_fd> attach_network(const network_attacher& attach, const attempt_terms& what,
+                                          std::function<void(bool held)> hold,
+                                          std::function<void()> end,
+                                          sandbox::launch_request& launch);
 
 } // namespace gatehouse::actors

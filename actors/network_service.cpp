@@ -2,7 +2,7 @@
 
 #include "actors/network_gate.hpp"
 #include "protocol/denial_message.hpp"
-#include "reactor/proxy_dial.hpp"
+#include "reactor/host_lookup.hpp"
 #include "sandbox/init_protocol.hpp"
 
 #include <caf/actor_system.hpp>
@@ -88,7 +88,7 @@ network_service::behavior_type network_service::make_behavior() {
                              static_cast<int>(port));
             });
       },
-      [this](turn_over_atom, const std::string& id) { desk_.turn_over(id); },
+      [this](turn_over_atom) { desk_.turn_over(); },
       [this](listen_atom, const std::string& id, const listener_ptr& listener, int port) {
         listen(id, std::move(*listener), static_cast<std::uint16_t>(port));
       },

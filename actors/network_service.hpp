@@ -61,8 +61,8 @@ inline constexpr turn_over_atom turn_over_v{};
 using network_service_actor = network_actor::extend<
     // An attempt is about to start under this registration.
     caf::reacts_to<attach_atom, std::string, network_link_ptr>,
-    // The turn of this registration is over (§112).
-    caf::reacts_to<turn_over_atom, std::string>,
+    // The turn is over: nobody is asked any more for registrations that are open now (§112).
+    caf::reacts_to<turn_over_atom>,
     // INTERNAL: a socket that listens inside its sandbox, and the port it stands for.
     caf::reacts_to<listen_atom, std::string, listener_ptr, int>,
     // INTERNAL: a connection waits; nobody waits for it any more.

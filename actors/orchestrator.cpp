@@ -87,6 +87,7 @@ void orchestrator::carry_out(flow::register_network& effect) {
   open.approval = call_->plan.approval;
   open.enforced_by = call_->plan.profile.kind;
   open.approved_hosts = std::move(effect.approved_hosts);
+  open.deferred = call_->plan.runtime.outlives_the_call;
   request(partners_.network, caf::infinite, open_v,
           std::make_shared<const network_open>(std::move(open)))
       .then(

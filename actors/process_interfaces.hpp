@@ -115,6 +115,7 @@ using signal_atom = caf::atom_constant<caf::atom("signal")>;
 using resize_atom = caf::atom_constant<caf::atom("resize")>;
 using end_atom = caf::atom_constant<caf::atom("end")>;
 using kill_atom = caf::atom_constant<caf::atom("kill")>;
+using refuse_atom = caf::atom_constant<caf::atom("refuse")>;
 inline constexpr poll_atom poll_v{};
 inline constexpr list_atom list_v{};
 inline constexpr read_atom read_v{};
@@ -122,6 +123,7 @@ inline constexpr signal_atom signal_v{};
 inline constexpr resize_atom resize_v{};
 inline constexpr end_atom end_v{};
 inline constexpr kill_atom kill_v{};
+inline constexpr refuse_atom refuse_v{};
 
 /// One process (§118). As a runtime it answers when the process has ended or its first wait is over
 /// (§122), whichever comes first; then it lives until it is told to go.
@@ -137,6 +139,10 @@ using process_actor = runtime_actor::extend<
     caf::reacts_to<end_atom>,
     // SIGKILL over the whole tree, and goes.
     caf::reacts_to<kill_atom>,
+    // INTERNAL: somebody is asked about a host: the limits stand still, or go on.
+    caf::reacts_to<hold_atom, bool>,
+    // INTERNAL: a reviewer refused a host: the process ends (§116).
+    caf::reacts_to<refuse_atom>,
     // INTERNAL: the process has ended, or a wait is over.
     caf::reacts_to<report_atom>>;
 

@@ -166,7 +166,9 @@ caf::result<exec_reply_ptr> process_manager::exec_command(const exec_request_ptr
 
 void process_manager::request_call(const tool_call_actor& callee, const exec_request_ptr& request) {
   const auto call_id = request->start.plan.call_id;
-  this->request(callee, caf::infinite, run_v, std::make_shared<const call_start>(request->start))
+  auto start = request->start;
+  start.plan.runtime.outlives_the_call = true;
+  this->request(callee, caf::infinite, run_v, std::make_shared<const call_start>(std::move(start)))
       .then([this, call_id](const call_report_ptr& report) { call_over(call_id, report); },
             [this, call_id](caf::error& e) {
               call_report lost;
@@ -415,9 +417,6 @@ void process_manager::session_ended(int id) {
   if (!s) return;
   s->running = false;
   store_.exited(id);
-  if (terms_.network && !(*s->attempt)->network_registration.empty() && s->background)
-    request(terms_.network, caf::infinite, close_v, (*s->attempt)->network_registration)
-        .then([](const network_end_ptr&) {}, [](caf::error&) {});
   if (s->dismissed) forget(id);
 }
 

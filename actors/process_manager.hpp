@@ -35,8 +35,7 @@ struct process_manager_terms {
   /// Asked before anything is written to a process that has more authority than its session gives
   /// by itself. Unset: such writes are refused.
   reviewer_actor reviewer;
-  network_actor network; ///< where registrations of sessions are closed; unset: there is none
-  hook_settings hooks;   ///< PostToolUse of the call whose end a poll sees (§124)
+  hook_settings hooks; ///< PostToolUse of the call whose end a poll sees (§124)
   yield_bounds yields;
   process_store::id_source ids = process_store::random_ids();
   process_store_limits limits;

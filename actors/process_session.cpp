@@ -1,6 +1,7 @@
 #include "actors/process_session.hpp"
 
 #include "actors/attempt_denial.hpp"
+#include "actors/network_outcome.hpp"
 
 #include <caf/send.hpp>
 
@@ -46,6 +47,9 @@ void process_session::on_exit() {
   polls_.clear();
   first_ = {}; // they refer to this actor
   manager_ = nullptr;
+  if (std::exchange(owns_registration_, false) && terms_.network)
+    caf::anon_send(terms_.network, close_v, (*attempt_)->network_registration);
+  terms_.network = nullptr;
 }
 
 process_session::behavior_type process_session::make_behavior() {
@@ -77,6 +81,11 @@ process_session::behavior_type process_session::make_behavior() {
       },
       [this](end_atom) { stop(attempt_ending::cancelled); },
       [this](kill_atom) { quit(); },
+      [this](hold_atom, bool held) { hold(held); },
+      [this](refuse_atom) {
+        refused_ = !stopped_;
+        stop(attempt_ending::cancelled);
+      },
       [this](report_atom) { look(); },
   };
 }
@@ -103,14 +112,19 @@ void process_session::start() {
   request.launch.protected_names = terms_.host.protected_names;
   request.launch.protected_paths = terms_.host.context.protected_paths;
   request.launch.legacy_landlock = terms.backend == sandbox_backend::landlock;
-  // No proxy is tied to sessions yet: behind a managed network they reach nothing.
-  request.launch.managed_network = terms.network == network_mode::proxy_only;
   request.launch.command = terms.argv;
   request.environment = terms_.host.environment;
   request.tty = terms.tty;
 
-  // These run on the loop, between our messages: they only keep bytes and wake us.
+  started_at_ = wait_began_ = terms_.host.loop->now();
   const process_actor self{this};
+  const auto proxy_end = attach_network(
+      terms_.host.attach_network, terms, [self](bool held) { caf::anon_send(self, hold_v, held); },
+      [self] { caf::anon_send(self, refuse_v); }, request.launch);
+  if (!proxy_end) return fail(proxy_end.error());
+  request.proxy_channel = proxy_end->get();
+
+  // These run on the loop, between our messages: they only keep bytes and wake us.
   auto wake = [self] { caf::anon_send(self, report_v); };
   auto started =
       helper_process::start(*terms_.host.loop, request,
@@ -128,19 +142,19 @@ void process_session::start() {
                                    wake();
                                  },
                              .on_input_drained = {}});
-  started_at_ = wait_began_ = terms_.host.loop->now();
-  if (!started) {
-    record_.failure = started.error();
-    end_.emplace();
-    end_->failure = record_.failure;
-    streams_ended_ = true;
-    return conclude();
-  }
+  if (!started) return fail(started.error());
   process_ = std::move(*started);
   wait_for(first_wait_);
-  if (terms_.hard_limit)
-    hard_.start(*terms_.hard_limit, [this] { stop(attempt_ending::timed_out); });
+  if (terms_.hard_limit) limit_to(*terms_.hard_limit);
   alive();
+}
+
+/// Nothing runs.
+void process_session::fail(const error& why) {
+  end_.emplace();
+  end_->failure = why;
+  streams_ended_ = true;
+  conclude();
 }
 
 void process_session::keep(reactor::output_stream stream, std::string_view bytes) {
@@ -171,8 +185,28 @@ void process_session::arm_deltas() {
 }
 
 void process_session::alive() {
-  if (terms_.idle_limit && !stopped_)
+  if (terms_.idle_limit && !stopped_ && !held_)
     idle_.start(*terms_.idle_limit, [this] { stop(attempt_ending::timed_out); });
+}
+
+/// What a person needs to answer is not the process's time (§95).
+void process_session::hold(bool held) {
+  if (stopped_ || concluding_ || held == held_) return;
+  held_ = held;
+  if (held) {
+    idle_.cancel();
+    if (!terms_.hard_limit) return;
+    hard_left_ = hard_at_ - terms_.host.loop->now();
+    hard_.cancel();
+    return;
+  }
+  alive();
+  if (hard_left_) limit_to(*std::exchange(hard_left_, std::nullopt));
+}
+
+void process_session::limit_to(reactor::clock::duration left) {
+  hard_at_ = terms_.host.loop->now() + left;
+  hard_.start_at(hard_at_, [this] { stop(attempt_ending::timed_out); });
 }
 
 void process_session::stop(attempt_ending why) {
@@ -204,7 +238,7 @@ void process_session::escalate() {
 /// Completion is the end of the command and of its streams, which are cut when something holds
 /// them (§96): never the end of output alone.
 void process_session::look() {
-  if (!over_ && end_ && streams_ended_) return conclude();
+  if (!concluding_ && end_ && streams_ended_) return conclude();
   if (!over_ && !wait_over_) return;
   answer_first();
   answer_poll();
@@ -220,7 +254,7 @@ void process_session::wait_for(std::chrono::milliseconds time) {
 }
 
 void process_session::conclude() {
-  over_ = true;
+  concluding_ = true;
   process_.reset();
   for (auto* t : {&wait_, &delta_timer_, &hard_, &idle_, &kill_})
     t->cancel();
@@ -255,6 +289,25 @@ void process_session::conclude() {
       record_.denied = std::move(denied);
     }
   }
+  close_network();
+}
+
+/// Whoever was told that the process lives has left its registration to us; a late denial may still
+/// come (§117). A call that still waits closes it itself.
+void process_session::close_network() {
+  if (!std::exchange(owns_registration_, false)) return tell_end();
+  request(terms_.network, caf::infinite, close_v, (*attempt_)->network_registration)
+      .then(
+          [this](const network_end_ptr& seen) {
+            (void)apply_network_end(record_, *seen, !refused_);
+            tell_end();
+          },
+          [this](caf::error&) { tell_end(); });
+}
+
+void process_session::tell_end() {
+  over_ = true;
+  const attempt_terms& terms = **attempt_;
   if (terms_.on_event && started_at_ != reactor::clock::time_point{})
     terms_.on_event(
         {session_id_, terms.call_id, process_event::ended{record_, history_.render().value}});
@@ -296,6 +349,7 @@ void process_session::answer_first() {
   result.output.aggregated = std::move(piece.text);
   result.output.truncated_bytes = piece.omitted_bytes;
   result.output.total_bytes = piece.total_bytes;
+  owns_registration_ = !over_ && !(*attempt_)->network_registration.empty() && terms_.network;
   first_.deliver(std::make_shared<const attempt_result>(std::move(result)));
   wait_over_ = over_;
   begin_poll();

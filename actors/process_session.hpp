@@ -22,7 +22,8 @@ namespace gatehouse::actors {
 
 /// What all sessions of a thread have in common.
 struct process_terms {
-  shell_terms host; ///< its time-out and `on_output` are not used
+  shell_terms host;      ///< its time-out and `on_output` are not used
+  network_actor network; ///< where registrations are closed; unset: there is no managed network
   /// How long a process may live, and how long it may neither say nor be told anything; they hold
   /// in the background too. Unset: no limit.
   std::optional<std::chrono::milliseconds> hard_limit;
@@ -50,15 +51,20 @@ private:
   };
 
   void start();
+  void fail(const error& why);
   void keep(reactor::output_stream stream, std::string_view bytes);
   void announce(const std::vector<reactor::output_delta>& deltas);
   void arm_deltas();
   void alive();
   void stop(attempt_ending why);
   void escalate();
+  void hold(bool held);
+  void limit_to(reactor::clock::duration left);
   void look();
   void wait_for(std::chrono::milliseconds time);
   void conclude();
+  void close_network();
+  void tell_end();
   void answer_first();
   void begin_poll();
   void answer_poll();
@@ -91,6 +97,12 @@ private:
   std::optional<helper_end> end_;
   bool streams_ended_ = false;
   attempt_record record_;
+  reactor::clock::time_point hard_at_;                ///< when the hard limit falls due
+  std::optional<reactor::clock::duration> hard_left_; ///< of its limit, while that stands still
+  bool held_ = false;                                 ///< somebody is asked about a host
+  bool refused_ = false;                              ///< stopped because a reviewer refused a host
+  bool owns_registration_ = false; ///< the call was answered while the process lived (§115)
+  bool concluding_ = false;
   bool over_ = false;
 };
 

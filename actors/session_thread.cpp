@@ -65,6 +65,7 @@ void session_thread::on_exit() {
   if (partners_.network) caf::anon_send_exit(partners_.network, why);
   if (partners_.patches) caf::anon_send_exit(partners_.patches, why);
   partners_ = {};
+  turn_over_ = nullptr;
   running_.clear();
   promises_.clear();
   subscribers_.clear();
@@ -145,6 +146,7 @@ void session_thread::add_network() {
     };
   const auto service = system().spawn<network_service>(std::move(network));
   partners_.network = service;
+  turn_over_ = [service] { caf::anon_send(service, turn_over_v); };
   terms_.shell.attach_network = [service, view = view_of(*terms_.session.network)](
                                     const std::string& registration, network_link link) {
     caf::anon_send(service, attach_v, registration,
@@ -491,6 +493,7 @@ void session_thread::close_turn(thread_events::turn_ending how, const std::strin
     if (call.turn == turn_) cancel(call);
   const auto turn = std::exchange(turn_, {});
   grants_.end_turn(turn);
+  if (turn_over_) turn_over_();
   now_->session.strict_review = terms_.session.strict_review;
   now_->hooks.turn_id.clear();
   publish(thread_events::turn_ended{how, reason}, turn);

@@ -119,6 +119,7 @@ private:
 
   std::vector<thread_messages::subscribe> subscribers_;
   orchestrator_partners partners_;
+  std::function<void()> turn_over_; ///< tells the managed network, if there is one (§112)
   std::map<std::string, running_call> running_; ///< by call id
   std::set<std::string> used_ids_;              ///< of calls and turns
   std::string turn_;                            ///< empty: none is open

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace gatehouse::actors {
@@ -126,16 +125,23 @@ void shell_attempt::start() {
   request.env = terms_.environment;
 
   request.pass_fds = {{write_end.get(), report_fd_of_helper}};
-  reactor::unique_fd proxy_end;
-  if (const auto attached = attach_network(launch, request, proxy_end); !attached) {
-    record_.failure = attached.error();
+  // The reactor and the network speak to us by message only, so that their handlers never run
+  // inside one of ours.
+  const shell_attempt_actor self{this};
+  const auto proxy_end = attach_network(
+      terms_.attach_network, terms, [self](bool held) { caf::anon_send(self, hold_v, held); },
+      [self, call = terms.call_id] { caf::anon_send(self, cancel_v, call); }, launch);
+  if (!proxy_end) {
+    record_.failure = proxy_end.error();
     return finish();
+  }
+  if (*proxy_end) {
+    launch.proxy_fd = proxy_fd_of_helper;
+    request.pass_fds.push_back({proxy_end->get(), proxy_fd_of_helper});
   }
   request.argv = sandbox::launch_argv(launch);
   if (!program_.input.empty()) request.input = reactor::stdin_mode::pipe;
 
-  // The reactor speaks to us by message only, so that its handlers never run inside one of ours.
-  const shell_attempt_actor self{this};
   reactor::process_listener listener;
   listener.on_output = [self](reactor::output_stream stream, std::string_view bytes) {
     caf::anon_send(self, output_v, static_cast<int>(stream), std::string{bytes});
@@ -167,34 +173,6 @@ void shell_attempt::start() {
   record_.grace = terms_.end_grace;
   left_ = record_.limit;
   hold(false);
-}
-
-/// A command that reaches no host by itself needs nothing here.
-result<void> shell_attempt::attach_network(sandbox::launch_request& launch,
-                                           reactor::spawn_request& request,
-                                           reactor::unique_fd& inside) {
-  const attempt_terms& terms = **attempt_;
-  if (terms.network != network_mode::proxy_only) return {};
-  launch.managed_network = true;
-  int ends[2];
-  if (!terms_.attach_network || terms.network_registration.empty())
-    return error{errc::boundary_failed, "the managed network is not there for this attempt",
-                 "Run `gatehouse doctor`."};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return error{errc::io, std::string{"cannot make a socket pair: "} + std::strerror(errno),
-                 "End other calls or raise the limit of open files."};
-  inside.reset(ends[1]);
-  const shell_attempt_actor self{this};
-  network_link link;
-  link.channel.reset(ends[0]);
-  link.hold = [self](bool held) { caf::anon_send(self, hold_v, held); };
-  link.end = [self, call = terms.call_id] { caf::anon_send(self, cancel_v, call); };
-  const auto view = terms_.attach_network(terms.network_registration, std::move(link));
-  launch.proxy_fd = proxy_fd_of_helper;
-  launch.local_binding = view.local_binding;
-  launch.forwarded_ports = view.forwarded_ports;
-  request.pass_fds.push_back({inside.get(), proxy_fd_of_helper});
-  return {};
 }
 
 /// What a person needs to answer is not the command's time (§95).

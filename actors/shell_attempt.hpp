@@ -45,8 +45,6 @@ private:
   void take(const sandbox_event& event);
   void stop(attempt_ending why);
   void hold(bool held);
-  result<void> attach_network(sandbox::launch_request& launch, reactor::spawn_request& request,
-                              reactor::unique_fd& inside);
   void finish_when_over();
   void finish();
   [[nodiscard]] std::optional<denial> find_denial(const captured_output& output) const;

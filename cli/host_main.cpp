@@ -6,6 +6,7 @@
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
 #include "cli/serve_command.hpp"
+#include "reactor/descriptor_limit.hpp"
 #include "sandbox/inner_stage.hpp"
 
 #include <exception>
@@ -16,6 +17,7 @@ namespace {
 
 int run(gatehouse::cli::arguments given) {
   using namespace gatehouse::cli;
+  gatehouse::reactor::raise_descriptor_limit();
   const std::string_view name{given.empty() ? "" : given.front()};
   if (name == "run") return run_command(given.subspan(1));
   if (name == "apply-patch") return apply_patch_command(given.subspan(1));

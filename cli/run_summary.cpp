@@ -9,7 +9,7 @@ namespace {
 
 std::string how_decided(const call_report& report) {
   for (const auto& review : report.reviews)
-    if (review.attempt == 1 && is_approval(review.decision))
+    if (review.attempt == 1 && review.host.empty() && is_approval(review.decision))
       return "approved by " + std::string{to_string(review.reviewer)};
   return report.evaluation.requirement.bypass_sandbox ? "allowed by rule" : "no approval needed";
 }

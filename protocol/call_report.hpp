@@ -59,6 +59,7 @@ struct review_record {
   reviewer_kind reviewer = reviewer_kind::none;
   review_decision decision = review_decision::denied;
   std::string reason;
+  std::string host{}; ///< "https://example.org:443": about a connection of the attempt; else empty
 };
 
 /// What became of a patch, all attempts together (§107).

@@ -86,12 +86,15 @@ json::array changes_json(std::span<const file_change> changes) {
 
 std::string encode_call_report(const call_report& report) {
   json::array reviews;
-  for (const auto& review : report.reviews)
-    reviews.push_back(json::object{{"id", review.id},
-                                   {"attempt", review.attempt},
-                                   {"reviewer", to_string(review.reviewer)},
-                                   {"decision", to_string(review.decision)},
-                                   {"reason", text(review.reason)}});
+  for (const auto& review : report.reviews) {
+    json::object one{{"id", review.id},
+                     {"attempt", review.attempt},
+                     {"reviewer", to_string(review.reviewer)},
+                     {"decision", to_string(review.decision)},
+                     {"reason", text(review.reason)}};
+    if (!review.host.empty()) one["host"] = review.host;
+    reviews.push_back(std::move(one));
+  }
   json::array attempts;
   for (const auto& attempt : report.attempts)
     attempts.push_back(attempt_json(attempt));

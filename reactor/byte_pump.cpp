@@ -10,10 +10,10 @@
 namespace gatehouse::reactor {
 namespace {
 
-constexpr int pipe_bytes = 256 * 1024;
+constexpr int pipe_bytes = 1024 * 1024; // fewer wake-ups for the same bytes
 constexpr std::size_t most_idle = 16;
 /// Then others get their turn.
-constexpr int rounds_in_a_row = 8;
+constexpr int rounds_in_a_row = 32;
 
 } // namespace
 

@@ -2,6 +2,7 @@
 
 #include "protocol/ip_address.hpp"
 #include "reactor/detail/event_loop_access.hpp"
+#include "reactor/host_lookup.hpp"
 #include "reactor/proxy_dial.hpp"
 #include "reactor/timer.hpp"
 

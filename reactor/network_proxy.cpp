@@ -1,7 +1,10 @@
 #include "reactor/network_proxy.hpp"
 
+#include "reactor/descriptor_limit.hpp"
 #include "reactor/detail/proxy_connection.hpp"
+#include "reactor/host_lookup.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 #include <utility>
@@ -14,6 +17,18 @@ namespace {
 
 /// After a failure that repeats itself (no descriptors left, say).
 constexpr std::chrono::milliseconds accept_again_after{100};
+
+/// Of all proxies of the program: descriptors are the program's, and without them no command could
+/// be started. The loop's thread only.
+std::size_t open_connections = 0;
+
+std::size_t most_connections() {
+  // A client, a server, and a pipe in each direction that stands still; the rest is for calls.
+  constexpr std::size_t descriptors_each = 6, kept_for_calls = 256, least = 8;
+  const auto limit = descriptor_limit();
+  return limit > kept_for_calls ? std::max(least, (limit - kept_for_calls) / descriptors_each)
+                                : least;
+}
 
 } // namespace
 
@@ -38,6 +53,7 @@ public:
     closed_ = true;
     again_.cancel();
     listener_.close();
+    open_connections -= open_.size();
     for (const auto& connection : std::exchange(open_, {}))
       connection->abandon();
   }
@@ -47,6 +63,10 @@ public:
 private:
   void take() {
     while (!closed_ && open_.size() < terms_->limits.connections) {
+      // Never more than is left for all others, so that one command cannot take it all.
+      if (const auto most = most_connections();
+          open_connections >= most || open_.size() >= most - open_connections)
+        return again_.start(accept_again_after, [this] { accept(); });
       unique_fd client{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (!client) {
         if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -61,13 +81,14 @@ private:
             if (const auto self = weak.lock()) self->gone(ended);
           });
       open_.insert(connection);
+      ++open_connections;
       connection->start();
     }
     // At the limit the next ones wait in the kernel's queue until one has gone.
   }
 
   void gone(const std::shared_ptr<proxy_connection>& ended) {
-    open_.erase(ended);
+    open_connections -= open_.erase(ended);
     if (!again_.pending()) accept();
   }
 
@@ -84,7 +105,7 @@ std::unique_ptr<network_proxy> network_proxy::serve(event_loop& loop, unique_fd 
                                                     proxy_limits limits,
                                                     std::optional<forward_target> target) {
   auto made = std::make_shared<impl>(
-      std::move(listener), proxy_terms{loop, std::move(gate), std::move(resolver),
+      std::move(listener), proxy_terms{loop, std::move(gate), fair_share(std::move(resolver)),
                                        std::make_shared<pipe_pool>(), limits, std::move(target)});
   made->accept();
   return std::unique_ptr<network_proxy>{new network_proxy{std::move(made)}};

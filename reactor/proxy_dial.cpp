@@ -2,7 +2,6 @@
 
 #include "reactor/detail/watched_fd.hpp"
 #include "reactor/timer.hpp"
-#include "reactor/worker_pool.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +11,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -21,6 +19,8 @@ namespace gatehouse::reactor {
 namespace {
 
 constexpr std::chrono::milliseconds next_attempt_after{250};
+/// Of one connection; a name may have many addresses that all say nothing.
+constexpr std::size_t most_attempts_at_once = 3;
 
 socklen_t fill(sockaddr_storage& out, const ip_address& address, std::uint16_t port) {
   out = {};
@@ -50,46 +50,6 @@ std::vector<ip_address> interleaved(std::vector<ip_address> addresses) {
   }
   return out;
 }
-
-std::vector<ip_address> look_up(const std::string& host) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  std::vector<ip_address> out;
-  if (getaddrinfo(host.c_str(), nullptr, &wanted, &found) != 0) return out;
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned{found, &freeaddrinfo};
-  for (const auto* at = found; at && out.size() < 64; at = at->ai_next) {
-    ip_address address;
-    if (at->ai_family == AF_INET) {
-      std::memcpy(address.bytes.data(),
-                  &reinterpret_cast<const sockaddr_in*>(at->ai_addr)->sin_addr, 4);
-    } else if (at->ai_family == AF_INET6) {
-      address.v6 = true;
-      std::memcpy(address.bytes.data(),
-                  &reinterpret_cast<const sockaddr_in6*>(at->ai_addr)->sin6_addr, 16);
-      // The one value of an IPv4-mapped address.
-      if (const auto plain = parse_ip_address(to_string(address))) address = *plain;
-    } else {
-      continue;
-    }
-    if (std::ranges::find(out, address) == out.end()) out.push_back(address);
-  }
-  return out;
-}
-
-class pooled_resolver final : public host_resolver {
-public:
-  explicit pooled_resolver(event_loop& loop) : loop_{loop}, workers_{loop, 4, 256} {}
-
-  void resolve(const std::string& host, reply answer) override {
-    const auto submitted = workers_.submit_value([host] { return look_up(host); }, answer);
-    if (!submitted) loop_.post([answer] { answer({}); });
-  }
-
-private:
-  event_loop& loop_;
-  worker_pool workers_;
-};
 
 } // namespace
 
@@ -136,6 +96,10 @@ private:
       return;
     }
     auto socket = std::make_shared<watched_fd>(loop_, std::move(fd));
+    if (open_.size() == most_attempts_at_once) {
+      open_.front()->close();
+      open_.erase(open_.begin());
+    }
     open_.push_back(socket);
     socket->when_writable([self = shared_from_this(), socket] { self->connected(socket); });
     next_.start(next_attempt_after, [this] { attempt(); });
@@ -181,10 +145,6 @@ dial::dial(event_loop& loop, std::vector<ip_address> addresses, std::uint16_t po
 
 dial::~dial() {
   impl_->abandon();
-}
-
-std::shared_ptr<host_resolver> system_resolver(event_loop& loop) {
-  return std::make_shared<pooled_resolver>(loop);
 }
 
 } // namespace gatehouse::reactor

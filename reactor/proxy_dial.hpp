@@ -3,7 +3,6 @@
 #include "protocol/ip_address.hpp"
 #include "protocol/result.hpp"
 #include "reactor/event_loop.hpp"
-#include "reactor/ports.hpp"
 #include "reactor/unique_fd.hpp"
 
 #include <chrono>
@@ -34,9 +33,5 @@ private:
   class impl;
   std::shared_ptr<impl> impl_;
 };
-
-/// The resolver of the operating system, on threads of its own, since it blocks for as long as it
-/// likes. Too many waiting names count as not found.
-std::shared_ptr<host_resolver> system_resolver(event_loop& loop);
 
 } // namespace gatehouse::reactor

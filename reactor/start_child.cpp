@@ -1,5 +1,7 @@
 #include "reactor/detail/start_child.hpp"
 
+#include "reactor/descriptor_limit.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -41,6 +43,7 @@ struct child_plan {
   passed_fd* fds = nullptr; ///< what to put where, 0–2 included; the child overwrites `parent_fd`
   std::size_t fd_count = 0;
   int first_free_fd = 3; ///< above every `child_fd`
+  const rlimit* files = nullptr;
 };
 
 [[noreturn]] void fail(int report_fd, step where) {
@@ -88,6 +91,8 @@ bool place_descriptors(const child_plan& plan, int& report_fd) {
   // The parent may have died before the line above; then nobody waits for a report.
   if (::getppid() != plan.parent) ::_exit(127);
   if (!place_descriptors(plan, report_fd)) fail(report_fd, step::descriptors);
+  if (plan.files != nullptr && ::setrlimit(RLIMIT_NOFILE, plan.files) != 0)
+    fail(report_fd, step::descriptors);
   if (plan.terminal && ::ioctl(STDOUT_FILENO, TIOCSCTTY, 0) != 0) fail(report_fd, step::terminal);
   if (plan.cwd != nullptr && ::chdir(plan.cwd) != 0) fail(report_fd, step::folder);
   if (!default_signals()) fail(report_fd, step::signals);
@@ -336,6 +341,7 @@ result<started_child> start_child(const spawn_request& request) {
                   .report_fd = report_pipe->write.get(),
                   .fds = fds.data(),
                   .fd_count = fds.size()};
+  if (const auto& files = descriptor_limit_of_children()) plan.files = &*files;
   for (const auto& fd : fds)
     plan.first_free_fd = std::max(plan.first_free_fd, fd.child_fd + 1);
   {

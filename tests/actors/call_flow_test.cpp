@@ -342,6 +342,28 @@ TEST_SUITE("actors.call_flow") {
     }
   }
 
+  TEST_CASE("§51 §116 whoever stops the turn at a question about a host stands in the report") {
+    auto plan = plan_for(mode::on_request, workspace_write_profile());
+    plan.managed_network = true;
+    plan.profile.network = network_policy::enabled;
+    call_flow machine{std::move(plan)};
+    machine.step(requires_(kind::skip));
+    machine.step(flow::network_registered{1, "reg-1", {}});
+    machine.step(ended(1, attempt_ending::cancelled));
+    auto end = end_with(network_context{"https://example.org:443", true, false});
+    end.seen.ended_the_process = end.seen.stop = true;
+    end.seen.reviews.push_back({"network-1", 1, reviewer_kind::user, review_decision::abort,
+                                "enough", "https://example.org:443"});
+    const auto effects = machine.step(std::move(end));
+    REQUIRE(find<flow::finish>(effects));
+    const auto& report = find<flow::finish>(effects)->report;
+    CHECK(report.ending == call_ending::aborted);
+    // The thread ends its turn by this.
+    REQUIRE(report.reviews.size() == 1);
+    CHECK(report.reviews[0].decision == review_decision::abort);
+    CHECK(report.reviews[0].host == "https://example.org:443");
+  }
+
   TEST_CASE("§D10 a managed network that cannot be set up runs nothing") {
     auto plan = plan_for(mode::on_request, workspace_write_profile());
     plan.managed_network = true;

@@ -149,7 +149,7 @@ TEST_SUITE("actors.network_desk") {
     CHECK(answer.what->detail.find("never") != std::string::npos);
     CHECK(allowed(d.want("r1", 2, wish_for("ok.test"))));
     d.open("r2", terms_of("b"));
-    d.turn_over("r2");
+    d.turn_over();
     CHECK_FALSE(allowed(d.want("r2", 3, wish_for("new.test"))));
     // Unknown registrations are attributed to nobody.
     answer = only<desk::answer_wish>(d.want("nobody", 4, wish_for("ok.test")));
@@ -272,11 +272,12 @@ TEST_SUITE("actors.network_desk") {
       CHECK(only<desk::start_grace>(effects).registration == "r1");
       CHECK(all<desk::closed>(effects).empty());
       CHECK(d.close("r1").empty());
+      CHECK_FALSE(allowed(d.want("r1", 2, wish_for("ok.test"))));
       // A late denial within the grace counts, and ends no process any more.
       effects = d.answered(answer_to(asked.request, review_decision::denied));
       CHECK(all<desk::end_process>(effects).empty());
-      CHECK_FALSE(allowed(d.want("r1", 2, wish_for("ok.test"))));
-      const auto end = only<desk::closed>(d.grace_over("r1")).end;
+      const auto end = only<desk::closed>(effects).end;
+      CHECK(d.grace_over("r1").empty());
       CHECK_FALSE(end.refused->may_ask);
       CHECK(end.denied->host == "https://new.test:443");
       CHECK(d.idle());
