@@ -1,14 +1,20 @@
 #include "cli/batch_command.hpp"
 
+#include "cli/batch_engine.hpp"
 #include "cli/batch_run.hpp"
+#include "cli/batch_slurm.hpp"
 #include "cli/output.hpp"
+#include "cli/own_program.hpp"
 #include "cli/thread_setup.hpp"
+#include "config/locations.hpp"
+#include "config/text_file.hpp"
 #include "reactor/signals.hpp"
 
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -93,6 +99,14 @@ result<batch_terms> read_terms(const options& given) {
       return error{
           errc::invalid_request, "--jobs takes a number from 1 to 1024, not '" + *jobs + "'", {}};
   }
+  if (const auto retries = given.value("--retries")) {
+    const auto end = retries->data() + retries->size();
+    const auto read = std::from_chars(retries->data(), end, terms.retries);
+    if (read.ec != std::errc{} || read.ptr != end || terms.retries > 100)
+      return error{errc::invalid_request,
+                   "--retries takes a number from 0 to 100, not '" + *retries + "'",
+                   {}};
+  }
   const auto order = given.value("--order").value_or("completion");
   if (order != "input" && order != "completion")
     return error{errc::invalid_request, "--order is input or completion, not '" + order + "'", {}};
@@ -102,6 +116,147 @@ result<batch_terms> read_terms(const options& given) {
   if (terms.retry_started && !given.value("--journal"))
     return error{errc::invalid_request, "--retry-started needs --journal", {}};
   return terms;
+}
+
+/// `--timeout-ms`.
+result<std::optional<std::chrono::milliseconds>> read_limit(const options& given) {
+  const auto text = given.value("--timeout-ms");
+  if (!text) return std::optional<std::chrono::milliseconds>{};
+  std::uint32_t ms = 0;
+  const auto end = text->data() + text->size();
+  const auto read = std::from_chars(text->data(), end, ms);
+  if (read.ec != std::errc{} || read.ptr != end || ms == 0)
+    return error{errc::invalid_request,
+                 "--timeout-ms takes a whole number of milliseconds above 0, not '" + *text + "'",
+                 {}};
+  return std::optional{std::chrono::milliseconds{ms}};
+}
+
+/// `--url` and what belongs to it.
+result<remote_terms> read_remote(const options& given) {
+  for (const auto* option : {"--rules", "--timeout-ms"})
+    if (given.has(option))
+      return error{errc::invalid_request,
+                   std::string{option} + " and --url exclude each other: the daemon has its own",
+                   {}};
+  remote_terms remote;
+  auto target = reactor::read_websocket_address(*given.value("--url"));
+  if (!target) return target.error();
+  remote.target = *std::move(target);
+  std::error_code failed;
+  remote.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
+                   .lexically_normal()
+                   .string();
+  while (remote.cwd.size() > 1 && remote.cwd.back() == '/')
+    remote.cwd.pop_back();
+  remote.profile = given.value("--profile");
+  remote.approval_policy = given.value("--ask");
+  const auto named = given.value("--token-file");
+  const auto path =
+      named.value_or(config::locations_from_environment().state + "/tokens/agent.token");
+  const auto text = config::read_text_file(path, 4096);
+  if (!text) return text.error();
+  if (!*text && named) return error{errc::not_found, "there is no file " + path, {}};
+  remote.token = text->value_or("");
+  while (!remote.token.empty() && remote.token.back() == '\n')
+    remote.token.pop_back();
+  return remote;
+}
+
+/// `--engine slurm` and what belongs to it; the rest is for the tasks.
+result<slurm_terms> read_slurm(const options& given) {
+  slurm_terms terms;
+  for (const auto* option : {"--url", "--token-file", "--journal", "--order"})
+    if (given.has(option))
+      return error{errc::invalid_request,
+                   std::string{option} + " and --engine slurm exclude each other",
+                   {}};
+  const auto work = given.value("--work");
+  if (!work) return error{errc::invalid_request, "--engine slurm needs --work DIR", {}};
+  std::error_code failed;
+  terms.work = std::filesystem::absolute(*work, failed).lexically_normal().string();
+  while (terms.work.size() > 1 && terms.work.back() == '/')
+    terms.work.pop_back();
+  if (const auto text = given.value("--tasks")) {
+    const auto end = text->data() + text->size();
+    const auto read = std::from_chars(text->data(), end, terms.tasks);
+    if (read.ec != std::errc{} || read.ptr != end || terms.tasks == 0 || terms.tasks > 100'000)
+      return error{errc::invalid_request,
+                   "--tasks takes a number from 1 to 100000, not '" + *text + "'",
+                   {}};
+  }
+  for (const auto* option : {"--jobs", "--retries", "--timeout-ms", "--profile", "--ask"})
+    if (const auto value = given.value(option)) {
+      terms.options.emplace_back(option);
+      terms.options.push_back(*value);
+    }
+  for (const auto& file : given.values("--rules")) {
+    terms.options.emplace_back("--rules");
+    terms.options.push_back(std::filesystem::absolute(file, failed).string());
+  }
+  for (const auto* flag : {"--fail-fast", "--retry-started"})
+    if (given.has(flag)) terms.options.emplace_back(flag);
+  terms.options.emplace_back("--cwd");
+  terms.options.push_back(
+      std::filesystem::absolute(given.value("--cwd").value_or("."), failed).string());
+  terms.program = beside_me("gatehouse");
+  for (char** entry = environ; *entry; ++entry)
+    terms.environment.emplace_back(*entry);
+  return terms;
+}
+
+int run_slurm(const batch_input& input, const slurm_terms& terms) {
+  bool stop = false;
+  reactor::event_loop loop; // for the signals only
+  const auto signals =
+      reactor::signal_watch::open(loop, {SIGINT, SIGTERM, SIGHUP}, [&](int) { stop = true; });
+  const auto counts = run_on_slurm(
+      input, terms, [](const std::string& line) { return print(line + "\n"); },
+      [&] {
+        loop.poll();
+        return stop;
+      });
+  if (!counts) {
+    complain(counts.error());
+    return stop ? exit_stopped : exit_failed;
+  }
+  print_error(summary(*counts));
+  return exit_status(*counts);
+}
+
+/// A batch whose engine stands, to its end; the status to exit with.
+int run_with(batch_engine& engine, const batch_input& input, batch_journal* journal,
+             const batch_terms& terms) {
+  bool stop = false;
+  const auto signals = reactor::signal_watch::open(engine.loop(), {SIGINT, SIGTERM, SIGHUP},
+                                                   [&](int) { stop = true; });
+  if (!signals) {
+    complain(signals.error());
+    return exit_wrong_usage;
+  }
+  bool lost = false;
+  progress_bar bar{input.items.size()};
+  batch_run run{engine,
+                input,
+                journal,
+                terms,
+                [&](const std::string& line) {
+                  lost = lost || !print(line + "\n");
+                  return !lost;
+                },
+                [&](std::size_t done) { bar.show(done); }};
+  const auto counts = run.run([&] { return stop; });
+  bar.end();
+  if (!counts) {
+    complain(counts.error());
+    return exit_failed;
+  }
+  print_error(summary(*counts));
+  if (lost) {
+    complain("the results cannot be written; the journal, where there is one, has them");
+    return exit_failed;
+  }
+  return stop ? exit_stopped : exit_status(*counts);
 }
 
 } // namespace
@@ -122,17 +277,44 @@ int batch_command(arguments given) {
   if (!text) return refuse(text.error());
   const auto input = read_batch_input(*text, name == "-" ? "standard input" : name);
   if (!input) return refuse(input.error());
+  // Last of all, so that nothing is left behind by a command line that was wrong.
+  std::unique_ptr<batch_journal> journal;
+  const auto open_journal = [&]() -> result<void> {
+    const auto path = read->value("--journal");
+    if (!path) return {};
+    auto opened = batch_journal::open(*path, input->fingerprint, input->items.size());
+    if (!opened) return opened.error();
+    journal = *std::move(opened);
+    return {};
+  };
+  const auto engine_name = read->value("--engine").value_or("local");
+  if (engine_name != "local" && engine_name != "slurm")
+    return wrong_usage_of("batch", "--engine is local or slurm, not '" + engine_name + "'");
+  if (engine_name == "slurm") {
+    const auto slurm = read_slurm(*read);
+    if (!slurm) return wrong_usage_of("batch", to_string(slurm.error()));
+    return run_slurm(*input, *slurm);
+  }
+  for (const auto* option : {"--work", "--tasks"})
+    if (read->has(option))
+      return wrong_usage_of("batch", std::string{option} + " needs --engine slurm");
+  if (read->has("--url")) {
+    auto remote = read_remote(*read);
+    if (!remote) return wrong_usage_of("batch", to_string(remote.error()));
+    if (const auto ready = open_journal(); !ready) return refuse(ready.error());
+    reactor::event_loop loop;
+    remote_engine engine{loop, *std::move(remote)};
+    return run_with(engine, *input, journal.get(), *terms);
+  }
+  if (read->has("--token-file")) return wrong_usage_of("batch", "--token-file needs --url");
+  const auto limit = read_limit(*read);
+  if (!limit) return wrong_usage_of("batch", limit.error().message);
   const auto start = load_for(*read);
   if (!start) return refuse(start.error());
   actors::thread_host host;
   auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "batch");
   if (!setup) return refuse(setup.error());
-  std::unique_ptr<batch_journal> journal;
-  if (const auto path = read->value("--journal")) {
-    auto opened = batch_journal::open(*path, input->fingerprint, input->items.size());
-    if (!opened) return refuse(opened.error());
-    journal = *std::move(opened);
-  }
+  if (const auto ready = open_journal(); !ready) return refuse(ready.error());
   warn(setup->warnings);
 
   setup->terms.shell.max_running = terms->jobs;
@@ -140,35 +322,10 @@ int batch_command(arguments given) {
   setup->terms.nobody_reason =
       "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, or change the "
       "approval policy";
+  if (*limit) setup->terms.shell.default_timeout = **limit;
   const auto thread = host.open(std::move(setup->terms));
-  bool stop = false;
-  const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
-                                                   [&](int) { stop = true; });
-  if (!signals) return refuse(signals.error());
-  bool lost = false;
-  progress_bar bar{input->items.size()};
-  batch_run run{host,
-                thread,
-                *input,
-                journal.get(),
-                *terms,
-                [&](const std::string& line) {
-                  lost = lost || !print(line + "\n");
-                  return !lost;
-                },
-                [&](std::size_t done) { bar.show(done); }};
-  const auto counts = run.run([&] { return stop; });
-  bar.end();
-  if (!counts) {
-    complain(counts.error());
-    return exit_failed;
-  }
-  print_error(summary(*counts));
-  if (lost) {
-    complain("the results cannot be written; the journal, where there is one, has them");
-    return exit_failed;
-  }
-  return stop ? exit_stopped : exit_status(*counts);
+  local_engine engine{host, thread};
+  return run_with(engine, *input, journal.get(), *terms);
 }
 
 } // namespace gatehouse::cli

@@ -59,10 +59,30 @@ constexpr option_spec batch_options[] = {
     {"--fail-fast", {}, "after the first call that is not fine nothing more starts"},
     {"--journal", "FILE", "notes what started and ended; a run that was cut goes on", file},
     {"--retry-started", {}, "with --journal: calls cut in the middle run again"},
+    {"--retries", "N", "a call that failed runs again, N times at most", text},
+    timeout,
+    {"--url", "URL", "a running `gatehouse serve` runs them", text},
+    {"--token-file", "FILE", "for --url; default: the agent's token of yours", file},
+    {"--engine", "NAME", "local (default), or slurm: a job array", text, "local slurm"},
+    {"--work", "DIR", "for slurm: a folder that every node sees", folder},
+    {"--tasks", "N", "for slurm: of the job array; default: 2", text},
     profile,
     ask,
     cwd,
     rules};
+constexpr option_spec load_options[] = {
+    {"--dialect", "NAME", "app (gatehouse serve, default) or exec (exec server)", text, "app exec"},
+    {"--callers", "N", "closed loop: calls under way at any time; default: 1", text},
+    {"--rate", "R", "open loop: calls that begin each second, whatever ends", text},
+    {"--connections", "N", "default: 1", text},
+    {"--duration", "S", "seconds that count; default: 10", text},
+    {"--warm-up", "S", "seconds before them; default: 1", text},
+    {"--mix", "FILE", "calls, one JSON object a line; default: /bin/true", file},
+    cwd,
+    {"--token-file", "FILE", "default: the token in your state folder", file},
+    {"--pid", "N", "the server's process: its memory, descriptors, time", text},
+    json,
+    {"--html", "FILE", "also a page with plots, one self-contained file", file}};
 constexpr option_spec mcp_options[] = {profile, ask, cwd, rules};
 constexpr option_spec serve_options[] = {
     {"--listen", "ADDRESS", "ws://127.0.0.1:PORT, unix:///PATH or stdio://", text,
@@ -157,17 +177,37 @@ constexpr command_spec table[] = {
     {.name = "batch",
      .synopsis = "[options] (FILE | -)",
      .summary = "many calls, one JSON line each in and out",
-     .about = "In: {\"callId\": …, \"tool\": \"shell_command\", \"arguments\": {\"command\": …}}\n"
-              "Out: {\"index\": …, \"callId\": …, \"result\": as of tool/call in docs/protocol.md}",
-     .notes = "All lines are read before the first call runs. Nobody is asked: what needs an "
-              "approval is answered by hooks or the automatic reviewer, or refused. With "
-              "--journal a finished call never runs twice; calls that had started when a run was "
-              "cut are reported as interrupted, or run again with --retry-started.",
+     .about = "",
+     .notes =
+         "In: {\"callId\": …, \"tool\": \"shell_command\", \"arguments\": {\"command\": …}}; "
+         "callId and "
+         "tool may be left out. Out: {\"index\": …, \"callId\": …, \"result\": as of tool/call in "
+         "docs/protocol.md}. All lines are read before the first call runs. Nobody is asked: what "
+         "needs an "
+         "approval is answered by hooks or the automatic reviewer, or refused. With "
+         "--journal a finished call never runs twice; calls that had started when a run was "
+         "cut are reported as interrupted, or run again with --retry-started. With --engine "
+         "slurm the calls are split into a job array of an existing Slurm cluster; the same "
+         "command goes on after a crash, and the results come in the order of the input.",
      .options = batch_options,
      .rest = file,
      .statuses = "0 1 2 3 120",
      .examples = {"gatehouse batch -j 4 --journal run.journal calls.jsonl",
                   "gatehouse batch --order input - < calls.jsonl"},
+     .host = true},
+    {.name = "load",
+     .synopsis = "[options] URL",
+     .summary = "calls against a running server, measured",
+     .about = "URL is ws://HOST:PORT or unix:///PATH. Latencies count from the moment when a\n"
+              "call should have begun: a server that stalls cannot hide it.",
+     .notes = "A line of --mix is {\"arguments\": …, \"tool\"?, \"weight\"?}; for an exec server "
+              "{\"params\": of process/start without processId, \"weight\"?}. --rate and --callers "
+              "exclude each other. Status 1: some calls failed, or the server went away.",
+     .options = load_options,
+     .rest = text,
+     .statuses = "0 1 2",
+     .examples = {"gatehouse load --callers 8 --duration 30 ws://127.0.0.1:4500",
+                  "gatehouse load --rate 20 --html report.html ws://127.0.0.1:4500"},
      .host = true},
     {.name = "mcp",
      .synopsis = "[options]",
