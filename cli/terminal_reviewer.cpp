@@ -1,5 +1,6 @@
 #include "cli/terminal_reviewer.hpp"
 
+#include "policy/amendment.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/visible_text.hpp"
 
@@ -141,13 +142,13 @@ std::string question_text(const review_request& question) {
   line("allows:  ", question.will_be_allowed);
   text += question.network ? "  [y] yes, while this command runs\n" : "  [y] yes, once\n";
   if (question.session_offered) text += "  [s] yes, for this session\n";
-  if (!question.proposed_amendment.empty())
-    line(question.without_sandbox
-             ? "[r] yes, and from now on, without a question and by default without the sandbox, "
-               "all that begins with: "
-             : "[r] yes, and from now on, without a question but inside the sandbox, all that "
-               "begins with: ",
-         shell_join(question.proposed_amendment));
+  if (const auto& rule = question.proposed_amendment; !rule.empty()) {
+    const bool leaves = question.without_sandbox && !policy::keeps_sandbox(rule);
+    line(std::string{"[r] yes, and from now on, without a question "} +
+             (leaves ? "and by default without the sandbox, " : "but inside the sandbox, ") +
+             (policy::needs_exact_rule(rule) ? "exactly: " : "all that begins with: "),
+         shell_join(rule));
+  }
   if (question.network) {
     line("[r] yes, and from now on, without a question: ", to_string(*question.network));
     line("[d] no, and never again without a question: ", to_string(*question.network));

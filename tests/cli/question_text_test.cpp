@@ -40,8 +40,15 @@ TEST_SUITE("cli.question_text") {
     CHECK(question_text(q).find("[s]") == std::string::npos);
     q.proposed_amendment = {"rm", "-rf", "build"};
     q.session_offered = true;
-    CHECK(question_text(q).find("begins with: rm -rf build\n") != std::string::npos);
+    CHECK(question_text(q).find("inside the sandbox, exactly: rm -rf build\n") !=
+          std::string::npos);
     CHECK(question_text(q).find("[s] yes, for this session\n") != std::string::npos);
+    q.without_sandbox = true;
+    CHECK(question_text(q).find("by default without the sandbox, exactly: rm") !=
+          std::string::npos);
+    q.proposed_amendment = {"bash", "x.sh"};
+    CHECK(question_text(q).find("but inside the sandbox, all that begins with: bash x.sh\n") !=
+          std::string::npos);
   }
 
   TEST_CASE("§204 no text of the agent can forge a line of ours or hide another") {

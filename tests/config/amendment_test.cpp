@@ -33,14 +33,21 @@ unsigned mode_of(const std::string& path) {
 
 TEST_SUITE("config.amendment") {
   TEST_CASE("§42 the line has one form, and words keep their exact bytes") {
-    CHECK(line_for({"npm", "test"}) == R"(prefix_rule(pattern=["npm", "test"], decision="allow"))");
+    CHECK(line_for({"wc", "-l"}) == R"(prefix_rule(pattern=["wc", "-l"], decision="allow"))");
     CHECK(line_for({"a\"b\\", "\n\t\x01", "é", ""}) ==
-          R"(prefix_rule(pattern=["a\"b\\", "\n\t\u0001", "é", ""], decision="allow"))");
+          R"(prefix_rule(pattern=["a\"b\\", "\n\t\u0001", "é", ""], decision="allow", )"
+          R"(sandbox="keep"))");
   }
 
   TEST_CASE("§42 a rule for what deletes or overwrites allows that very command only") {
     CHECK(line_for({"rm", "-f", "x"}) ==
           R"(prefix_rule(pattern=["rm", "-f", "x"], decision="allow", exact=True))");
+  }
+
+  TEST_CASE("§41 §42 a saved rule for what runs other files keeps the sandbox") {
+    CHECK(line_for({"bash", "x.sh"}) ==
+          R"(prefix_rule(pattern=["bash", "x.sh"], decision="allow", sandbox="keep"))");
+    CHECK(line_for({"npm", "test"}).find(R"(sandbox="keep")") != std::string::npos);
   }
 
   TEST_CASE("§D4 a rule for what was asked inside the sandbox keeps the sandbox") {
