@@ -3,12 +3,28 @@
 /** Why a thread is active. */
 export type ActiveFlag = "waitingOnApproval";
 
+/** A person says yes to an action that the automatic reviewer has just refused. */
+export interface AllowRefusedParams {
+  threadId: string;
+  /** of the action, from serverRequest/resolved */
+  actionDigest: string;
+}
+
 /** A client's answer to a request for approval. */
 export interface ApprovalAnswer {
   /** one of availableDecisions; anything else declines */
   decision: unknown;
   reason?: string;
+  /** to a question of the kind `permissions`: give this much and never more than was asked; left out: all of it */
+  permissions?: unknown;
+  /** likewise: how long; left out: the turn, or the session with `acceptForSession` */
+  scope?: GrantScope;
+  /** likewise: the automatic reviewer sees every later call of the turn */
+  strictAutoReview?: boolean;
 }
+
+/** What is asked for: a command, a patch, a host that a running command wants to reach, permissions for later commands, or input to a terminal session outside of the sandbox. */
+export type ApprovalKind = "command" | "patch" | "network" | "permissions" | "writeStdin";
 
 /** Which questions to list; without `threadId` all. */
 export interface ApprovalListParams {
@@ -30,14 +46,13 @@ export interface ApprovalRequest {
   turnId: string;
   /** id of the call */
   itemId: string;
-  /** `command` */
-  kind: string;
+  kind: ApprovalKind;
   /** 1 or 2 */
   attempt: number;
   environmentId: string;
   /** as people read it */
   command: string;
-  /** what runs */
+  /** what runs; of `permissions` empty */
   argv: string[];
   cwd: string;
   /** why it is asked */
@@ -50,6 +65,9 @@ export interface ApprovalRequest {
   withoutSandbox: boolean;
   /** binds the answer to argv, cwd, environment change, tty and permissions */
   actionDigest: string;
+  /** of `network`: protocol, host and port */
+  networkTarget?: string;
+  /** of `permissions`: what is asked for */
   additionalPermissions?: unknown;
   /** the rule that `acceptWithExecpolicyAmendment` adds */
   proposedExecpolicyAmendment?: string[];
@@ -67,6 +85,12 @@ export interface ApprovalResolveParams {
   actionDigest: string;
   /** for the model */
   reason?: string;
+  /** to a question of the kind `permissions`: give this much and never more than was asked; left out: all of it */
+  permissions?: unknown;
+  /** likewise: how long; left out: the turn, or the session with `acceptForSession` */
+  scope?: GrantScope;
+  /** likewise: the automatic reviewer sees every later call of the turn */
+  strictAutoReview?: boolean;
 }
 
 /** An attempt began; a call has at most two. */
@@ -154,6 +178,9 @@ export interface GatehouseCapabilities {
 
 /** What is taken back. */
 export type GrantKind = "grant" | "approval";
+
+/** How long permissions last. */
+export type GrantScope = "turn" | "session";
 
 /** A permission that a reviewer gave for a turn or the session. */
 export interface Granted {
@@ -270,6 +297,8 @@ export interface RequestResolved {
   /** who answered: hook, guardian, user, none */
   reviewer: string;
   reason: string;
+  /** of the question */
+  actionDigest: string;
 }
 
 /** Takes back a grant or an approval for the session. */
@@ -491,6 +520,8 @@ export interface Requests {
   'approval/list': { params: ApprovalListParams; result: ApprovalListResult };
   /** Answers a question. The first valid answer counts; one with another digest, for a question that no longer stands, or with a decision that was not on offer is an error. */
   'approval/resolve': { params: ApprovalResolveParams; result: Nothing };
+  /** Lets an action pass that the automatic reviewer has just refused: exactly this one, once, when the agent asks for it again. An action that it did not refuse is an error. */
+  'approval/allowRefused': { params: AllowRefusedParams; result: Nothing };
   /** Takes back a grant or an approval for the session. What runs already is not touched. */
   'grant/revoke': { params: RevokeParams; result: RevokeResult };
   /** The permission profiles that can be named. */
@@ -530,6 +561,7 @@ export type ReviewerMethod =
   | 'policy/explain'
   | 'approval/list'
   | 'approval/resolve'
+  | 'approval/allowRefused'
   | 'grant/revoke'
   | 'permissionProfile/list';
 
