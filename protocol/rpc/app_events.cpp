@@ -230,8 +230,7 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
   asked.kind = kind_of(question);
   asked.attempt = question.attempt;
   asked.environment_id = question.what.environment_id;
-  asked.command =
-      question.what.argv.empty() ? question.tool : shell_join(question.what.argv);
+  asked.command = question.what.argv.empty() ? question.tool : shell_join(question.what.argv);
   asked.argv = question.what.argv;
   asked.cwd = question.what.cwd;
   asked.reason = question.reason;
@@ -295,9 +294,9 @@ std::optional<named_decision> decision_from(const json_tree& decision,
   return std::nullopt;
 }
 
-result<std::optional<given_permissions>>
-given_from(const answered_permissions& said, const review_request& question,
-           review_decision decision) {
+result<std::optional<given_permissions>> given_from(const answered_permissions& said,
+                                                    const review_request& question,
+                                                    review_decision decision) {
   const bool named = said.permissions || said.scope || said.strict_auto_review;
   if (!named || !is_approval(decision)) return std::optional<given_permissions>{};
   if (kind_of(question) != approval_kind::permissions)
@@ -312,9 +311,8 @@ given_from(const answered_permissions& said, const review_request& question,
   } else if (question.what.additional_permissions) {
     given.permissions = *question.what.additional_permissions;
   }
-  given.scope = said.scope.value_or(decision == review_decision::approved_for_session
-                                        ? grant_scope::session
-                                        : grant_scope::turn);
+  given.scope = said.scope.value_or(
+      decision == review_decision::approved_for_session ? grant_scope::session : grant_scope::turn);
   given.strict_auto_review = said.strict_auto_review.value_or(false);
   return std::optional{std::move(given)};
 }

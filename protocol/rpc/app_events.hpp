@@ -33,8 +33,8 @@ struct named_decision {
 };
 /// The decision that a client names: accept, acceptForSession, decline, cancel,
 /// {"acceptWithExecpolicyAmendment":{"execpolicy_amendment":[…]}} with exactly the proposed prefix,
-/// or {"applyNetworkPolicyAmendment":{"network_policy_amendment":{…}}} with exactly the host that is
-/// asked about. None when it is not one of those that were on offer.
+/// or {"applyNetworkPolicyAmendment":{"network_policy_amendment":{…}}} with exactly the host that
+/// is asked about. None when it is not one of those that were on offer.
 std::optional<named_decision> decision_from(const json_tree& decision,
                                             const review_request& question);
 
@@ -47,8 +47,8 @@ struct answered_permissions {
 /// What a yes to request_permissions gives; nothing where the answer does not say, or is a no.
 /// Errors: errc::invalid_profile for permissions that cannot be read, errc::invalid_request for
 /// some that are given to a question about something else.
-result<std::optional<given_permissions>>
-given_from(const answered_permissions& said, const review_request& question,
-           review_decision decision);
+result<std::optional<given_permissions>> given_from(const answered_permissions& said,
+                                                    const review_request& question,
+                                                    review_decision decision);
 
 } // namespace gatehouse::rpc::app

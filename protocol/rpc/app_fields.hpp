@@ -514,9 +514,10 @@ struct described<app::approval_resolve_params> {
     v.field("actionDigest", &app::approval_resolve_params::action_digest,
             "of the question that was shown");
     v.field("reason", &app::approval_resolve_params::reason, "for the model");
-    v.field("permissions", &app::approval_resolve_params::permissions,
-            "to a question of the kind `permissions`: give this much and never more than was asked; "
-            "left out: all of it");
+    v.field(
+        "permissions", &app::approval_resolve_params::permissions,
+        "to a question of the kind `permissions`: give this much and never more than was asked; "
+        "left out: all of it");
     v.field("scope", &app::approval_resolve_params::scope,
             "likewise: how long; left out: the turn, or the session with `acceptForSession`");
     v.field("strictAutoReview", &app::approval_resolve_params::strict_auto_review,
@@ -546,9 +547,10 @@ struct described<app::approval_answer> {
     v.field("decision", &app::approval_answer::decision,
             "one of availableDecisions; anything else declines");
     v.field("reason", &app::approval_answer::reason, "");
-    v.field("permissions", &app::approval_answer::permissions,
-            "to a question of the kind `permissions`: give this much and never more than was asked; "
-            "left out: all of it");
+    v.field(
+        "permissions", &app::approval_answer::permissions,
+        "to a question of the kind `permissions`: give this much and never more than was asked; "
+        "left out: all of it");
     v.field("scope", &app::approval_answer::scope,
             "likewise: how long; left out: the turn, or the session with `acceptForSession`");
     v.field("strictAutoReview", &app::approval_answer::strict_auto_review,

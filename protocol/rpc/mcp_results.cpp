@@ -260,7 +260,8 @@ std::string question(const review_request& asked) {
   json.open('[');
   // A client of this protocol knows no turns: what is given holds until it leaves.
   write_choice(json, "accept", permissions ? "Yes, until this client leaves" : "Yes, once");
-  if (asked.session_offered && !permissions) write_choice(json, "acceptForSession", "Yes, for this session");
+  if (asked.session_offered && !permissions)
+    write_choice(json, "acceptForSession", "Yes, for this session");
   if (!asked.proposed_amendment.empty())
     write_choice(json, "acceptWithRule",
                  "Yes, and from now on always: " + shell_join(asked.proposed_amendment));

@@ -10,8 +10,8 @@ namespace {
 
 json_tree tree_of(const std::string& json) {
   auto answer = codec<app::approval_answer>::decode(
-      std::get<message>(read_message(R"({"jsonrpc":"2.0","id":1,"result":{"decision":)" + json +
-                                     "}}"))
+      std::get<message>(
+          read_message(R"({"jsonrpc":"2.0","id":1,"result":{"decision":)" + json + "}}"))
           .result_value()
           .value());
   REQUIRE(answer);
@@ -60,7 +60,8 @@ TEST_SUITE("protocol.app_answers") {
           q);
     };
     CHECK(amendment(R"("host":"example.org","action":"deny","protocol":"https","port":443)"));
-    CHECK_FALSE(amendment(R"("host":"example.com","action":"allow","protocol":"https","port":443)"));
+    CHECK_FALSE(
+        amendment(R"("host":"example.com","action":"allow","protocol":"https","port":443)"));
     CHECK_FALSE(amendment(R"("host":"example.org","action":"allow","protocol":"https","port":80)"));
     CHECK_FALSE(amendment(R"("host":"example.org","action":"allow")"));
     auto other = q;
@@ -91,7 +92,7 @@ TEST_SUITE("protocol.app_answers") {
     const auto no = app::given_from({wrong, {}, {}}, q, review_decision::denied);
     REQUIRE(no);
     CHECK_FALSE(*no);
-    CHECK_FALSE(app::given_from({none, grant_scope::session, {}}, about_host(),
-                                review_decision::approved));
+    CHECK_FALSE(
+        app::given_from({none, grant_scope::session, {}}, about_host(), review_decision::approved));
   }
 }
