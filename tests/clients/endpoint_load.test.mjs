@@ -212,6 +212,12 @@ async function startReviewer() {
 test(`§201 ${connections} connections with ${inFlight} calls each, for ${seconds} s`, limit, async (t) => {
   const desk = await Promise.all(Array.from({ length: reviewers }, startReviewer));
   const workers = Array.from({ length: connections }, (_, n) => new Worker(n));
+  t.after(() => {
+    for (const { client, proxy } of [...desk, ...workers]) {
+      client?.close();
+      proxy?.close();
+    }
+  });
   for (const worker of workers) await worker.start();
   const before = weight();
   const began = Date.now();
@@ -261,8 +267,4 @@ test(`§201 ${connections} connections with ${inFlight} calls each, for ${second
   const last = weight();
   t.diagnostic(`at the end ${last.kib >> 10} MiB, ${last.descriptors} descriptors (${before.descriptors} at first), ${last.children} children`);
   assert.ok(settled(), JSON.stringify({ before, last }));
-  for (const { client, proxy } of desk) {
-    client.close();
-    proxy.close();
-  }
 });
