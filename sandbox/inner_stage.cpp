@@ -180,8 +180,8 @@ struct child_plan {
 /// posix_spawn without its two calls per signal. No handler of ours can run meanwhile: there is
 /// none. @return the pid or -1 with errno; plan.failure says whether the program was executed
 [[gnu::noinline, gnu::no_sanitize_address]] pid_t start_child(child_plan& plan) {
-  const pid_t pid = vfork();
-  if (pid == 0) become_child(plan);
+  const pid_t pid = vfork();        // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (pid == 0) become_child(plan); // NOLINT(clang-analyzer-unix.Vfork): kernel calls only
   return pid;
 }
 

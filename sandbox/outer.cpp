@@ -192,7 +192,7 @@ int run_in_view(const confinement& c) {
                                     {},
                                     false,
                                     options.local_binding,
-                                    [&report](const sandbox_event& event) { report.send(event); }};
+                                    [&c](const sandbox_event& event) { c.report.send(event); }};
   if (early) {
     auto shares = share_view(plan->mounts, terminal_of_output());
     request.steps = std::move(shares.by_inner);
