@@ -191,6 +191,8 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
   asked.cwd = question.what.cwd;
   asked.reason = question.reason;
   asked.justification = question.what.justification;
+  if (const auto& patch = question.what.patch)
+    asked.patch = patch_shown{to_valid_utf8(describe(patch->changes)), to_valid_utf8(patch->text)};
   asked.will_be_allowed = question.will_be_allowed;
   asked.without_sandbox = question.without_sandbox;
   asked.action_digest = question.digest;

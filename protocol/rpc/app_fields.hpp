@@ -436,6 +436,17 @@ struct described<app::approval_list_params> {
 };
 
 template <>
+struct described<app::patch_shown> {
+  static constexpr std::string_view name = "PatchShown";
+  static constexpr std::string_view about = "A patch as a reviewer reads it.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("files", &app::patch_shown::files, "what it does to which files, in one line");
+    v.field("text", &app::patch_shown::text, "the patch itself");
+  }
+};
+
+template <>
 struct described<app::approval_request> {
   static constexpr std::string_view name = "ApprovalRequest";
   static constexpr std::string_view about =
@@ -455,6 +466,8 @@ struct described<app::approval_request> {
     v.field("cwd", &app::approval_request::cwd, "");
     v.field("reason", &app::approval_request::reason, "why it is asked");
     v.field("justification", &app::approval_request::justification, "the model's words");
+    v.field("patch", &app::approval_request::patch,
+            "set when the call is a patch: then this is applied, and `argv` is how it came");
     v.field("willBeAllowed", &app::approval_request::will_be_allowed,
             "what a yes allows, and what stays forbidden");
     v.field("withoutSandbox", &app::approval_request::without_sandbox,

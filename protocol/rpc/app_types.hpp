@@ -199,6 +199,12 @@ struct approval_list_params {
   std::optional<std::string> thread_id;
 };
 
+/// A patch as a reviewer reads it.
+struct patch_shown {
+  std::string files;
+  std::string text;
+};
+
 /// The question about one attempt of one command: `params` of
 /// `item/commandExecution/requestApproval` and an entry of `approval/list`.
 struct approval_request {
@@ -214,6 +220,7 @@ struct approval_request {
   std::string cwd;
   std::string reason;
   std::string justification;
+  std::optional<patch_shown> patch;
   std::string will_be_allowed;
   bool without_sandbox = false;
   std::string action_digest;
