@@ -2,6 +2,7 @@ import type { ApprovalDecision, ApprovalRequest, ReviewerClient } from '@gatehou
 import type { Announcer } from './announcer';
 import { badge, button, code, el, errorText, facts, foreign } from './dom';
 import { boundaryText, segmentList } from './explanation-view';
+import { patchView } from './patch-view';
 import type { Explanation } from './model';
 import { shellJoin } from './shell-words';
 import { visibleLine } from './visible-text';
@@ -27,6 +28,11 @@ export function choicesOf(question: ApprovalRequest): Choice[] {
     else if (offered === 'cancel') choices.push({ key: 'q', label: 'No, and stop here', style: 'no', decision: offered });
     else if (typeof offered === 'object' && offered !== null && 'acceptWithExecpolicyAmendment' in offered)
       choices.push({ key: 'r', label: 'Yes, and add a rule', style: 'wide', decision: offered as ApprovalDecision });
+    else if (typeof offered === 'object' && offered !== null && 'applyNetworkPolicyAmendment' in offered) {
+      const deny = JSON.stringify(offered).includes('"action":"deny"');
+      const label = deny ? 'No, and never ask about this host' : 'Yes, and always for this host';
+      choices.push({ key: deny ? 'd' : 'r', label, style: deny ? 'no' : 'wide', decision: offered as unknown as ApprovalDecision });
+    }
   }
   return choices;
 }
@@ -55,7 +61,7 @@ class Card {
       el(
         'header',
         {},
-        el('h2', { id: title }, code(question.command, 'command')),
+        el('h2', { id: title }, question.patch ? foreign(`Patch: ${question.patch.files}`) : code(question.command, 'command')),
         el(
           'p',
           { class: 'quiet' },
@@ -87,8 +93,9 @@ class Card {
             : undefined,
         ],
         ['Boundary', this.#boundary],
-        ['Commands', this.#segments],
+        ['Commands', question.patch ? undefined : this.#segments],
       ),
+      question.patch && patchView(question.patch.text),
       this.#answers(),
       this.#note,
     );
@@ -184,7 +191,7 @@ export class ApprovalsView {
         'p',
         { class: 'quiet keys' },
         'Keys: ',
-        ...['y', 's', 'r', 'n', 'q'].map((key) => el('kbd', {}, key)),
+        ...['y', 's', 'r', 'd', 'n', 'q'].map((key) => el('kbd', {}, key)),
         ' answer the marked question, ',
         el('kbd', {}, 'j'),
         el('kbd', {}, 'k'),

@@ -42,6 +42,8 @@ export interface ApprovalRequest {
   reason: string;
   /** the model's words */
   justification: string;
+  /** set when the call is a patch: then this is applied, and `argv` is how it came */
+  patch?: PatchShown;
   /** what a yes allows, and what stays forbidden */
   willBeAllowed: string;
   /** a yes covers leaving the sandbox */
@@ -228,6 +230,12 @@ export interface OutputDelta {
 }
 
 /** The permission profiles. */
+export interface PatchShown {
+  /** what it does to which files, in one line */
+  files: string;
+  /** the patch itself */
+  text: string;
+}
 export interface ProfileListResult {
   data: ProfileSummary[];
 }
