@@ -52,6 +52,18 @@ std::string_view yes_label(bool network) {
   return network ? "yes, while this command runs" : "yes, once";
 }
 
+/// The operations of a patch as it spells them: "Add File: a, Update File: b".
+std::string files_of(std::string_view patch) {
+  std::string files;
+  while (!patch.empty()) {
+    const auto line = patch.substr(0, patch.find('\n'));
+    patch.remove_prefix(std::min(patch.size(), line.size() + 1));
+    if (line.starts_with("*** ") && line.find(": ") != std::string_view::npos)
+      files.append(files.empty() ? "" : ", ").append(line.substr(4));
+  }
+  return files.empty() ? "(names no file)" : files;
+}
+
 const json_tree* member(const json_tree& tree, std::string_view name) {
   const auto* object = std::get_if<json_tree::object>(&tree.value);
   if (!object) return nullptr;
@@ -127,9 +139,9 @@ question_view view_of(const review_request& question) {
 
 question_view view_of(const rpc::app::approval_request& question) {
   question_view view;
-  if (question.patch) {
-    view.patch_files = question.patch->files;
-    view.patch_text = question.patch->text;
+  if (question.argv.size() == 2 && question.argv.front() == "apply_patch") {
+    view.patch_text = question.argv.back();
+    view.patch_files = files_of(view.patch_text);
   } else {
     view.command = question.command;
   }
@@ -165,7 +177,7 @@ std::string question_text(const question_view& question, std::string_view headli
     line("folder:  ", shell_quote(question.folder));
     line("text:    ", shown(first_lines(question.patch_text), indent));
   } else {
-    line("command: ", look.bold(shown(question.command, indent)));
+    if (!question.command.empty()) line("command: ", look.bold(shown(question.command, indent)));
     line("folder:  ", shell_quote(question.folder));
   }
   line("why:     ",

@@ -121,8 +121,7 @@ std::string review_board::list() const {
   std::string text = "\n";
   for (const auto& [question, sent] : open_)
     text += std::string{"  "} + (question.request_id == shown_ ? "* " : "  ") +
-            one_line(question.patch ? question.patch->files : question.command.substr(0, 500)) +
-            (sent ? "  (answered)" : "") + "\n";
+            one_line(question.command.substr(0, 500)) + (sent ? "  (answered)" : "") + "\n";
   return open_.empty() ? "No question waits.\n" : text;
 }
 

@@ -16,6 +16,19 @@ constexpr std::string_view list_id = "list";
 constexpr std::chrono::milliseconds first_wait{200};
 constexpr std::chrono::milliseconds longest_wait{5000};
 
+/// The words of a response that is an error.
+std::string failure_text(std::string_view response) {
+  const json_source source{
+      .what = "an answer", .code = errc::io, .remedy = {}, .max_bytes = 16U << 20U};
+  const auto tree = parse_json(response, source);
+  const auto fields = tree ? json_node{*tree, source}.open_object() : result<json_fields>{error{}};
+  const auto failed = fields ? fields->find("error") : std::nullopt;
+  const auto inside = failed ? failed->open_object() : result<json_fields>{error{}};
+  const auto words = inside ? inside->find("message") : std::nullopt;
+  const auto text = words ? words->text() : result<std::string>{error{}};
+  return text ? *text : "an error that cannot be read";
+}
+
 } // namespace
 
 review_link::review_link(reactor::event_loop& loop, reactor::websocket_address to,
@@ -49,7 +62,7 @@ void review_link::heard(std::string_view text) {
   const auto* message = std::get_if<rpc::message>(&read);
   if (!message) return;
   if (message->what() == rpc::message::kind::response) {
-    response(*message);
+    response(*message, text);
   } else if (message->method() == app::request_approval::name) {
     if (auto question = rpc::codec<app::approval_request>::decode(message->params()))
       if (standing_) events_.on_asked(*question);
@@ -59,18 +72,18 @@ void review_link::heard(std::string_view text) {
   }
 }
 
-void review_link::response(const rpc::message& message) {
+void review_link::response(const rpc::message& message, std::string_view text) {
   const auto* id = std::get_if<std::string>(&message.id());
   if (!id) return;
   const auto value = message.result_value();
   if (const auto answered = answers_.find(*id); answered != answers_.end()) {
     const auto request = answered->second;
     answers_.erase(answered);
-    events_.on_answered(request, value ? "" : message.failure_text());
+    events_.on_answered(request, value ? "" : failure_text(text));
   } else if (*id == handshake_id) {
     const auto facts =
         value ? rpc::codec<app::initialize_result>::decode(*value)
-              : result<app::initialize_result>{error{errc::io, message.failure_text(), {}}};
+              : result<app::initialize_result>{error{errc::io, failure_text(text), {}}};
     if (!facts || facts->gatehouse.authority != "reviewer") {
       events_.on_hopeless(
           error{errc::invalid_request,

@@ -3,6 +3,7 @@
 #include "cli/review_board.hpp"
 #include "protocol/error.hpp"
 #include "protocol/rpc/app_types.hpp"
+#include "protocol/rpc/envelope.hpp"
 #include "reactor/event_loop.hpp"
 #include "reactor/timer.hpp"
 #include "reactor/websocket_client.hpp"
@@ -42,7 +43,7 @@ private:
   void connect();
   void opened();
   void heard(std::string_view text);
-  void response(const rpc::message& message);
+  void response(const rpc::message& message, std::string_view text);
   void closed(const reactor::websocket_end& end);
 
   reactor::event_loop& loop_;

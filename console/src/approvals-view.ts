@@ -1,4 +1,4 @@
-import type { ApprovalDecision, ApprovalRequest, ReviewerClient } from '@gatehouse/client/browser';
+import { patchOf, type ApprovalDecision, type ApprovalRequest, type ReviewerClient } from '@gatehouse/client/browser';
 import type { Announcer } from './announcer';
 import { badge, button, code, el, errorText, facts, foreign } from './dom';
 import { boundaryText, segmentList } from './explanation-view';
@@ -55,13 +55,14 @@ class Card {
     this.choices = choicesOf(question);
     const title = `approval-${question.requestId}`;
     const without = question.withoutSandbox;
+    const patch = patchOf(question);
     this.element = el(
       'article',
       { class: `card approval${without ? ' unsandboxed' : ''}`, tabindex: '0', 'aria-labelledby': title },
       el(
         'header',
         {},
-        el('h2', { id: title }, question.patch ? foreign(`Patch: ${question.patch.files}`) : code(question.command, 'command')),
+        el('h2', { id: title }, patch ? foreign(`Patch: ${patch.files}`) : code(question.command, 'command')),
         el(
           'p',
           { class: 'quiet' },
@@ -93,9 +94,9 @@ class Card {
             : undefined,
         ],
         ['Boundary', this.#boundary],
-        ['Commands', question.patch ? undefined : this.#segments],
+        ['Commands', patch ? undefined : this.#segments],
       ),
-      question.patch && patchView(question.patch.text),
+      patch && patchView(patch.text),
       this.#answers(),
       this.#note,
     );

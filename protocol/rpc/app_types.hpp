@@ -199,16 +199,11 @@ struct approval_list_params {
   std::optional<std::string> thread_id;
 };
 
-/// A patch as a reviewer reads it.
-struct patch_shown {
-  std::string files;
-  std::string text;
-};
-
 /// The question about one attempt of one command: `params` of
 /// `item/commandExecution/requestApproval` and an entry of `approval/list`.
 struct approval_request {
   std::string request_id;
+  std::int64_t seq = 0;
   std::string thread_id;
   std::string turn_id;
   std::string item_id;
@@ -220,7 +215,6 @@ struct approval_request {
   std::string cwd;
   std::string reason;
   std::string justification;
-  std::optional<patch_shown> patch;
   std::string will_be_allowed;
   bool without_sandbox = false;
   std::string action_digest;
@@ -337,6 +331,12 @@ struct request_resolved {
   std::string decision;
   std::string reviewer;
   std::string reason;
+};
+
+struct missed_events {
+  std::string thread_id;
+  std::int64_t after_seq = 0;
+  std::int64_t before_seq = 0;
 };
 
 struct warning_event {

@@ -111,15 +111,6 @@ std::optional<json_node> message::result_value() const {
   return json_node{*root_, *source_}.open_object()->find("result");
 }
 
-std::string message::failure_text() const {
-  const auto found = json_node{*root_, *source_}.open_object()->find("error");
-  if (!found) return {};
-  const auto fields = found->open_object();
-  const auto text = fields ? fields->find("message") : std::nullopt;
-  const auto words = text ? text->text() : result<std::string>{error{}};
-  return words ? *words : "the peer answers with an error that cannot be read";
-}
-
 failure invalid_params(const error& e) {
   return {code::invalid_params, to_string(e), "invalidParams", {}};
 }

@@ -54,8 +54,6 @@ public:
   [[nodiscard]] json_node params() const;
   /// The result of a response; unset when it is an error.
   [[nodiscard]] std::optional<json_node> result_value() const;
-  /// The words of a response that is an error; empty for a result.
-  [[nodiscard]] std::string failure_text() const;
 
 private:
   friend struct envelope_reader;

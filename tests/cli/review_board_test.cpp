@@ -48,11 +48,10 @@ TEST_SUITE("cli.review_board") {
     q.proposed_amendment = {"rm", "-rf"};
     const auto here = question_text(view_of(q), "h", plain);
     CHECK(question_text(view_of(rpc::app::approval_of("t", "u", q)), "h", plain) == here);
-    q.what.patch = patch_call{"*** Begin Patch\n*** End Patch\n", "/repo", {}};
-    q.what.patch->changes = {{change_kind::update, "/repo/a", {}, "a"}};
+    q.what.argv = {"apply_patch", "*** Begin Patch\n*** Update File: a\n*** End Patch\n"};
     const auto patch = question_text(view_of(rpc::app::approval_of("t", "u", q)), "h", plain);
-    CHECK(patch == question_text(view_of(q), "h", plain));
-    CHECK(patch.find("update /repo/a") != std::string::npos);
+    CHECK(patch.find("patch:   Update File: a\n") != std::string::npos);
+    CHECK(patch.find("*** Update File: a\n") != std::string::npos);
   }
 
   TEST_CASE("§50 one key answers with the decision and the digest of what was shown") {

@@ -148,7 +148,7 @@ test('§201 a patch is shown as a diff, with nothing of it as markup', limit, as
   await card().waitFor();
   const diff = card().locator('.diff');
   await diff.waitFor();
-  assert.match(await card().locator('h2').innerText(), /^Patch: add .*gatehouse-no-such\.txt/);
+  assert.match(await card().locator('h2').innerText(), /^Patch: Add File: .*gatehouse-no-such\.txt/);
   assert.equal(await diff.locator('.added').count(), 1);
   assert.equal(await diff.locator('b').count(), 0);
   await accessible('patch');

@@ -86,7 +86,7 @@ test('§201 a patch is shown as a diff before it is answered', limit, () =>
     const patch = '*** Begin Patch\n*** Add File: /opt/gatehouse-no-such/new.txt\n+hello\n*** End Patch\n';
     const { call } = await ask(['apply_patch', patch]);
     await until(() => editor.prompts.length === 1);
-    assert.match(editor.prompts[0].message, /a patch: add .*new\.txt/);
+    assert.match(editor.prompts[0].message, /a patch: Add File: .*new\.txt/);
     editor.prompts[0].answer('Show the patch');
     await until(() => editor.documents.length === 1);
     assert.deepEqual(editor.documents[0], { language: 'diff', content: patch });

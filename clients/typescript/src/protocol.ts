@@ -24,6 +24,8 @@ export interface ApprovalListResult {
 export interface ApprovalRequest {
   /** id of the question; the same after a reconnect */
   requestId: string;
+  /** number of the event with which it was first asked; agents are not sent it */
+  seq: number;
   threadId: string;
   turnId: string;
   /** id of the call */
@@ -42,8 +44,6 @@ export interface ApprovalRequest {
   reason: string;
   /** the model's words */
   justification: string;
-  /** set when the call is a patch: then this is applied, and `argv` is how it came */
-  patch?: PatchShown;
   /** what a yes allows, and what stays forbidden */
   willBeAllowed: string;
   /** a yes covers leaving the sandbox */
@@ -209,6 +209,15 @@ export interface Limits {
   sessionGraceMs: number;
 }
 
+/** Events that a slow or absent client missed and that are no longer kept: pieces of output first, which item/completed says again as a whole. thread/read tells what is so now. */
+export interface MissedEvents {
+  threadId: string;
+  /** the newest that was sent before */
+  afterSeq: number;
+  /** the next that is sent */
+  beforeSeq: number;
+}
+
 /** No members. */
 export type Nothing = Record<string, never>;
 
@@ -230,12 +239,6 @@ export interface OutputDelta {
 }
 
 /** The permission profiles. */
-export interface PatchShown {
-  /** what it does to which files, in one line */
-  files: string;
-  /** the patch itself */
-  text: string;
-}
 export interface ProfileListResult {
   data: ProfileSummary[];
 }
@@ -547,6 +550,7 @@ export interface Notifications {
   'item/attempt/denied': DenialEvent;
   'item/commandExecution/outputDelta': OutputDelta;
   'serverRequest/resolved': RequestResolved;
+  'thread/events/missed': MissedEvents;
   'warning': WarningEvent;
 }
 
@@ -560,5 +564,6 @@ export const notificationMethods = [
   'item/attempt/denied',
   'item/commandExecution/outputDelta',
   'serverRequest/resolved',
+  'thread/events/missed',
   'warning',
 ] as const satisfies readonly (keyof Notifications)[];

@@ -1,5 +1,5 @@
 // Questions as prompts, one at a time. A prompt that is closed answers nothing; the question waits.
-import type { ApprovalHandler } from '@gatehouse/client';
+import { patchOf, type ApprovalHandler } from '@gatehouse/client';
 import * as vscode from 'vscode';
 import { promptOf, type Question } from './questions.js';
 
@@ -54,14 +54,15 @@ export class Approvals {
     try {
       const { question, over } = waiting;
       const prompt = promptOf(question);
-      const titles = [...prompt.choices.map((choice) => choice.title), ...(question.patch ? [showPatch] : [])];
+      const patch = patchOf(question);
+      const titles = [...prompt.choices.map((choice) => choice.title), ...(patch ? [showPatch] : [])];
       const said = await vscode.window.showWarningMessage(prompt.message, { modal: true, detail: prompt.detail }, ...titles);
       if (over.aborted) {
         void vscode.window.showInformationMessage('Gatehouse: that question was answered elsewhere or withdrawn; your answer changed nothing.');
         return true;
       }
-      if (said === showPatch && question.patch) {
-        const document = await vscode.workspace.openTextDocument({ language: 'diff', content: question.patch.text });
+      if (said === showPatch && patch) {
+        const document = await vscode.workspace.openTextDocument({ language: 'diff', content: patch.text });
         await vscode.window.showTextDocument(document, { preview: true });
         return false; // read first; the question waits
       }

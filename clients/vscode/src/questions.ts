@@ -1,5 +1,5 @@
 // A question of the gate as a native prompt. What an agent wrote is only ever shown as text.
-import type { ApprovalDecision } from '@gatehouse/client';
+import { patchOf, type ApprovalDecision } from '@gatehouse/client';
 
 /** The fields of a question that a prompt shows. */
 export interface Question {
@@ -11,7 +11,7 @@ export interface Question {
   willBeAllowed: string;
   withoutSandbox: boolean;
   attempt: number;
-  patch?: { files: string; text: string } | null | undefined;
+  argv: string[];
   availableDecisions: unknown[];
 }
 
@@ -52,7 +52,8 @@ function choiceOf(decision: unknown): Choice | undefined {
 }
 
 export function promptOf(question: Question): Prompt {
-  const what = question.patch ? `a patch: ${question.patch.files}` : question.command;
+  const patch = patchOf(question);
+  const what = patch ? `a patch: ${patch.files}` : question.command;
   const lines = [
     `Folder: ${question.cwd}`,
     `Why: ${question.reason || 'the approval policy asks about this command'}`,
