@@ -100,6 +100,11 @@ constexpr option_spec serve_options[] = {
     {"--stdio-as", "WHO", "authority of the stdio client: agent, reviewer", text, "agent reviewer"},
     {"--schema", {}, "prints the JSON schema of the messages, and ends"},
     {"--schema-markdown", {}, "prints its tables, and ends"}};
+constexpr option_spec review_options[] = {
+    {"--connect", "URL", "unix:///PATH or ws://127.0.0.1:PORT; default: the one that runs", text},
+    reviewer_token,
+    {"--list", {}, "prints the questions that stand, and ends"},
+    {"--json", {}, "JSON lines: questions out, answers in"}};
 constexpr option_spec sandbox_options[] = {
     profile,
     cwd,
@@ -231,6 +236,20 @@ constexpr command_spec table[] = {
      .statuses = "0 1 2",
      .examples = {"gatehouse serve --console --root ~/work/repo",
                   "gatehouse serve --listen unix:///run/user/1000/gatehouse.sock"},
+     .host = true},
+    {.name = "review",
+     .synopsis = "[options]",
+     .summary = "answers the questions of a running daemon at this terminal",
+     .about = "The same text and keys as in `gatehouse run`; one key is one answer. Ctrl-D or\n"
+              "Ctrl-C leaves; what is not answered stays with the daemon.",
+     .notes =
+         "Several reviewers may look at once: the first answer counts, and the others are told. "
+         "A lost connection is made again. With --json a line out has a type (connected, "
+         "question, resolved, notTaken, lost) and the fields of docs/protocol.md; a line in is "
+         "{\"requestId\": …, \"decision\": one of availableDecisions}.",
+     .options = review_options,
+     .statuses = "0 1 2",
+     .examples = {"gatehouse review", "gatehouse review --list --json"},
      .host = true},
     {.name = "sandbox",
      .synopsis = "[options] -- CMD…",

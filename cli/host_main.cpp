@@ -5,6 +5,7 @@
 #include "cli/load_command.hpp"
 #include "cli/mcp_command.hpp"
 #include "cli/output.hpp"
+#include "cli/review_command.hpp"
 #include "cli/run_command.hpp"
 #include "cli/serve_command.hpp"
 #include "reactor/descriptor_limit.hpp"
@@ -27,6 +28,7 @@ int run(gatehouse::cli::arguments given) {
   if (name == "mcp") return mcp_command(given.subspan(1));
   if (name == "exec-server") return exec_server_command(given.subspan(1));
   if (name == "serve") return serve_command(given.subspan(1));
+  if (name == "review") return review_command(given.subspan(1));
   return wrong_usage(name.empty() ? std::string{"a command is missing"}
                                   : "`" + std::string{name} + "` is not part of this version",
                      "gatehouse run -- make test");

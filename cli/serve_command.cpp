@@ -6,7 +6,9 @@
 #include "cli/serve_listeners.hpp"
 #include "cli/serve_threads.hpp"
 #include "config/credentials.hpp"
+#include "config/daemon_record.hpp"
 #include "console/console_assets.hpp"
+#include "policy/path_text.hpp"
 #include "protocol/rpc/app_schema.hpp"
 #include "reactor/signals.hpp"
 
@@ -35,12 +37,17 @@ result<std::vector<listen_address>> addresses_of(const options& given, const std
   return all;
 }
 
+std::string reviewer_token_path(const options& given, const start_point& start) {
+  const auto path =
+      given.value("--reviewer-token-file").value_or(start.where.state + "/tokens/reviewer.token");
+  return policy::absolute_below(start.cwd, path);
+}
+
 result<actors::admission_terms> admission_of(const options& given, const start_point& start) {
   actors::admission_terms terms;
   const auto agent =
       given.value("--agent-token-file").value_or(start.where.state + "/tokens/agent.token");
-  const auto reviewer =
-      given.value("--reviewer-token-file").value_or(start.where.state + "/tokens/reviewer.token");
+  const auto reviewer = reviewer_token_path(given, start);
   auto agent_token = config::read_or_make_token(agent);
   if (!agent_token) return agent_token.error();
   auto reviewer_token = config::read_or_make_token(reviewer);
@@ -68,6 +75,21 @@ result<actors::console_door> console_of(const start_point& start) {
   if (!cookie) return cookie.error();
   return actors::console_door{
       {*folder, *cookie, actors::random_id() + actors::random_id(), console::assets()}};
+}
+
+/// `gatehouse review` finds the daemon by it.
+result<std::unique_ptr<config::published_daemon>>
+publish(const options& given, const start_point& start, std::string_view urls) {
+  config::daemon_record record;
+  record.reviewer_token_file = reviewer_token_path(given, start);
+  record.root = given.value("--root").value_or(start.cwd);
+  while (!urls.empty()) {
+    const auto end = urls.find('\n');
+    record.urls.emplace_back(urls.substr(0, end));
+    urls.remove_prefix(end + 1);
+  }
+  if (record.urls.empty()) return std::unique_ptr<config::published_daemon>{};
+  return config::published_daemon::publish(start.where.state, record);
 }
 
 } // namespace
@@ -149,6 +171,8 @@ int serve_command(arguments given) {
     if (at.what != listen_address::kind::stdio) urls += (*opened)->url() + "\n";
     listeners.push_back(*std::move(opened));
   }
+  auto published = publish(*read, *start, urls);
+  if (!published) warn({to_string(published.error())});
   if (!(stdio ? print_error(urls) : print(urls))) return exit_failed;
   const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
                                                    [&](int) { stop = true; });

@@ -1,10 +1,7 @@
 #include "cli/terminal_reviewer.hpp"
 
-#include "policy/amendment.hpp"
-#include "protocol/shell_quote.hpp"
-#include "protocol/visible_text.hpp"
+#include "cli/question_view.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <memory>
@@ -19,33 +16,6 @@
 
 namespace gatehouse::cli {
 namespace {
-
-/// Text from outside as one or more lines of ours: nothing in it can move the cursor, and a line of
-/// its own is set apart by `indent`.
-std::string shown(std::string_view text, std::string_view indent) {
-  std::string out;
-  for (const char c : visible_text(text)) {
-    out += c;
-    if (c == '\n') out += indent;
-  }
-  return out;
-}
-
-/// As much of a patch as a person reads at a terminal; what is left out is said.
-std::string first_lines(std::string_view text) {
-  constexpr int most_lines = 400;
-  constexpr std::size_t most_bytes = 64 * 1024;
-  while (text.ends_with('\n'))
-    text.remove_suffix(1);
-  std::size_t end = 0;
-  for (int lines = 0; lines < most_lines && end < std::min(text.size(), most_bytes); ++lines)
-    end = std::min(text.find('\n', end), text.size() - 1) + 1;
-  std::string shown{text.substr(0, std::min(end, most_bytes))};
-  if (shown.size() < text.size())
-    shown += "\n(" + std::to_string(text.size() - shown.size()) +
-             " more bytes are not shown here; say no to read them first)";
-  return shown;
-}
 
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -104,7 +74,8 @@ review_answer ask_at(int terminal, const review_request& question,
   ::tcflush(terminal, TCIFLUSH);
   // A command that ran before may have left a colour or a character set that hides the question.
   constexpr std::string_view readable = "\x0f\x1b[0m";
-  const auto text = question_text(question);
+  const auto text =
+      question_text(view_of(question), "gatehouse: approval needed", look_of_terminal(terminal));
   if (!write_all(terminal, question.attempt > 1 ? std::string{readable} + text : text))
     return answer_of(question, review_decision::denied, "the terminal cannot be written to");
   for (;;) {
@@ -119,43 +90,6 @@ review_answer ask_at(int terminal, const review_request& question,
 }
 
 } // namespace
-
-std::string question_text(const review_request& question) {
-  constexpr std::string_view indent = "           ";
-  std::string text = "\ngatehouse: approval needed\n";
-  const auto line = [&](std::string_view head, std::string_view body) {
-    text.append("  ").append(head).append(shown(body, indent)).append("\n");
-  };
-  if (question.what.patch) {
-    const auto& patch = *question.what.patch;
-    line("patch:   ", describe(patch.changes));
-    line("folder:  ", shell_quote(patch.cwd));
-    line("text:    ", first_lines(patch.text));
-  } else {
-    if (!question.what.argv.empty()) line("command: ", shell_join(question.what.argv));
-    line("folder:  ", shell_quote(question.what.cwd));
-  }
-  line("why:     ",
-       question.reason.empty() ? "the approval policy asks about this command" : question.reason);
-  if (!question.what.justification.empty() && question.what.justification != question.reason)
-    line("it says: ", question.what.justification);
-  line("allows:  ", question.will_be_allowed);
-  text += question.network ? "  [y] yes, while this command runs\n" : "  [y] yes, once\n";
-  if (question.session_offered) text += "  [s] yes, for this session\n";
-  if (const auto& rule = question.proposed_amendment; !rule.empty()) {
-    const bool leaves = question.without_sandbox && !policy::keeps_sandbox(rule);
-    line(std::string{"[r] yes, and from now on, without a question "} +
-             (leaves ? "and by default without the sandbox, " : "but inside the sandbox, ") +
-             (policy::needs_exact_rule(rule) ? "exactly: " : "all that begins with: "),
-         shell_join(rule));
-  }
-  if (question.network) {
-    line("[r] yes, and from now on, without a question: ", to_string(*question.network));
-    line("[d] no, and never again without a question: ", to_string(*question.network));
-  }
-  text += "  [n] no\n  [q] no, and stop here\n";
-  return text;
-}
 
 actors::question_asker terminal_asker() {
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return {};

@@ -1,7 +1,8 @@
-import type { ApprovalDecision, ApprovalRequest, ReviewerClient } from '@gatehouse/client/browser';
+import { patchOf, type ApprovalDecision, type ApprovalRequest, type ReviewerClient } from '@gatehouse/client/browser';
 import type { Announcer } from './announcer';
 import { badge, button, code, el, errorText, facts, foreign } from './dom';
 import { boundaryText, segmentList } from './explanation-view';
+import { patchView } from './patch-view';
 import type { Explanation } from './model';
 import { shellJoin } from './shell-words';
 import { visibleLine } from './visible-text';
@@ -63,13 +64,14 @@ class Card {
     this.choices = choicesOf(question);
     const title = `approval-${question.requestId}`;
     const without = question.withoutSandbox;
+    const patch = patchOf(question);
     this.element = el(
       'article',
       { class: `card approval${without ? ' unsandboxed' : ''}`, tabindex: '0', 'aria-labelledby': title },
       el(
         'header',
         {},
-        el('h2', { id: title }, code(question.command, 'command')),
+        el('h2', { id: title }, patch ? foreign(`Patch: ${patch.files}`) : code(question.command, 'command')),
         el(
           'p',
           { class: 'quiet' },
@@ -102,8 +104,9 @@ class Card {
             : undefined,
         ],
         ['Boundary', this.#boundary],
-        ['Commands', this.#segments],
+        ['Commands', patch ? undefined : this.#segments],
       ),
+      patch && patchView(patch.text),
       this.#answers(),
       this.#note,
     );

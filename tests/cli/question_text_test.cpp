@@ -1,5 +1,5 @@
+#include "cli/question_view.hpp"
 #include "cli/run_summary.hpp"
-#include "cli/terminal_reviewer.hpp"
 
 #include <doctest/doctest.h>
 

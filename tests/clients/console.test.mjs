@@ -142,6 +142,22 @@ test('nothing that an agent writes becomes markup, and what would not show is sh
   await page.waitForFunction(() => document.title === 'Gatehouse');
 });
 
+test('§201 a patch is shown as a diff, with nothing of it as markup', limit, async () => {
+  const patch = '*** Begin Patch\n*** Add File: /opt/gatehouse-no-such.txt\n+<b>new</b>\n*** End Patch\n';
+  const call = agent.callTool(shell(thread, ['apply_patch', patch]));
+  await card().waitFor();
+  const diff = card().locator('.diff');
+  await diff.waitFor();
+  assert.match(await card().locator('h2').innerText(), /^Patch: Add File: .*gatehouse-no-such\.txt/);
+  assert.equal(await diff.locator('.added').count(), 1);
+  assert.equal(await diff.locator('b').count(), 0);
+  await accessible('patch');
+  await picture('approval-patch');
+  await page.waitForFunction(() => !document.querySelector('.approval.selected button').disabled);
+  await page.keyboard.press('n');
+  assert.equal((await call).status, 'declined');
+});
+
 test('a question that is answered elsewhere leaves the page', limit, async () => {
   const call = agent.callTool(shell(thread, ['rm', '-rf', 'no-such-third']));
   await card().waitFor();

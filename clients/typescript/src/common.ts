@@ -2,6 +2,7 @@ export { AgentClient, newCallId } from './agent-client.js';
 export { ReviewerClient } from './reviewer-client.js';
 export { EndpointClient } from './endpoint-client.js';
 export type { ApprovalDecision, ApprovalHandler } from './approval-desk.js';
+export { patchOf } from './patch-of.js';
 export type { ReconnectPolicy } from './backoff.js';
 export { ConnectionLostError, EndpointError, NotAdmittedError, SessionLostError } from './errors.js';
 export type { SessionEvents, SessionOptions } from './session.js';

@@ -1,0 +1,145 @@
+#include "cli/review_board.hpp"
+
+#include "protocol/rpc/app_events.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gatehouse;
+using namespace gatehouse::cli;
+
+namespace {
+
+review_request sample(const std::string& id = "r1") {
+  review_request q;
+  q.review_id = id;
+  q.digest = "digest-" + id;
+  q.what.argv = {"rm", "-rf", "build-" + id};
+  q.what.cwd = "/repo";
+  q.reason = "rm -f deletes without a question";
+  q.will_be_allowed = "It runs once inside the sandbox.";
+  return q;
+}
+
+rpc::app::approval_request asked(const std::string& id) {
+  return rpc::app::approval_of("t1", "turn", sample(id));
+}
+
+rpc::app::request_resolved resolved(const std::string& id, const std::string& reviewer = "user") {
+  rpc::app::request_resolved outcome;
+  outcome.request_id = id;
+  outcome.decision = "accept";
+  outcome.reviewer = reviewer;
+  return outcome;
+}
+
+bool has(const board_step& step, std::string_view words) {
+  return step.text.find(words) != std::string::npos;
+}
+
+const terminal_look plain;
+
+} // namespace
+
+TEST_SUITE("cli.review_board") {
+  TEST_CASE("§204 a daemon's question reads as the same question of `run`") {
+    auto q = sample();
+    q.what.justification = "clean build";
+    q.session_offered = true;
+    q.proposed_amendment = {"rm", "-rf"};
+    const auto here = question_text(view_of(q), "h", plain);
+    CHECK(question_text(view_of(rpc::app::approval_of("t", "u", q)), "h", plain) == here);
+    q.what.argv = {"apply_patch", "*** Begin Patch\n*** Update File: a\n*** End Patch\n"};
+    const auto patch = question_text(view_of(rpc::app::approval_of("t", "u", q)), "h", plain);
+    CHECK(patch.find("patch:   Update File: a\n") != std::string::npos);
+    CHECK(patch.find("*** Update File: a\n") != std::string::npos);
+  }
+
+  TEST_CASE("§50 one key answers with the decision and the digest of what was shown") {
+    review_board board;
+    CHECK(has(board.connected("unix:///s", {asked("r1")}, plain), "build-r1"));
+    const auto step = board.typed('y', plain);
+    REQUIRE(step.answer);
+    CHECK(step.answer->request_id == "r1");
+    CHECK(step.answer->decision == "\"accept\"");
+    CHECK(step.answer->digest == "digest-r1");
+    CHECK_FALSE(board.typed('y', plain).answer);
+    CHECK(board.resolved(resolved("r1")).text.empty());
+    CHECK(board.standing() == 0);
+  }
+
+  TEST_CASE("§50 a key never answers a question that took the place of another") {
+    review_board board;
+    board.connected("x", {asked("r1"), asked("r2")}, plain);
+    const auto gone = board.resolved(resolved("r1", "hook"));
+    CHECK(has(gone, "Answered elsewhere: accept by hook"));
+    CHECK_FALSE(board.typed('y', plain).answer);
+    CHECK(has(board.typed('\n', plain), "build-r2"));
+    CHECK(board.typed('n', plain).answer->request_id == "r2");
+  }
+
+  TEST_CASE("§50 a question that comes up forgets what was typed before") {
+    review_board board;
+    CHECK(board.connected("x", {}, plain).forget_input);
+    CHECK(board.asked(asked("r1"), plain).forget_input);
+    CHECK_FALSE(board.asked(asked("r2"), plain).forget_input);
+    CHECK(board.typed('n', plain).forget_input);
+  }
+
+  TEST_CASE("§204 no question is lost with the connection, and none is answered without it") {
+    review_board board;
+    board.connected("x", {asked("r1"), asked("r2")}, plain);
+    CHECK(has(board.lost("reset"), "reset"));
+    CHECK_FALSE(board.typed('y', plain).answer);
+    CHECK(board.lost("again").text.empty());
+    CHECK(board.asked(asked("r1"), plain).text.empty());
+    CHECK(has(board.connected("x", {asked("r2")}, plain), "build-r2"));
+    CHECK(board.standing() == 1);
+    CHECK(board.typed('y', plain).answer->request_id == "r2");
+  }
+
+  TEST_CASE("§204 an answer that was not taken leaves the question standing") {
+    review_board board;
+    board.connected("x", {asked("r1")}, plain);
+    board.typed('y', plain);
+    const auto step = board.refused("r1", "another digest", plain);
+    CHECK(has(step, "another digest"));
+    CHECK(has(step, "build-r1"));
+    CHECK(board.answered() == 0);
+    CHECK(board.typed('n', plain).answer->decision == "\"decline\"");
+  }
+
+  TEST_CASE("§204 a question can wait, and leaving answers nothing") {
+    review_board board;
+    board.connected("x", {asked("r1"), asked("r2")}, plain);
+    CHECK(has(board.typed('j', plain), "build-r2"));
+    CHECK(has(board.typed('l', plain), "build-r1"));
+    const auto step = board.typed(4, plain);
+    CHECK(step.leave);
+    CHECK_FALSE(step.answer);
+    CHECK(board.standing() == 2);
+  }
+
+  TEST_CASE("§204 a key that is not offered answers nothing and says which are") {
+    review_board board;
+    board.connected("x", {asked("r1")}, plain);
+    const auto step = board.typed('s', plain);
+    CHECK_FALSE(step.answer);
+    CHECK(has(step, "y, n, q"));
+  }
+
+  TEST_CASE(
+      "§204 in a narrow window our words are wrapped and the command stays exactly as it is") {
+    auto q = sample();
+    q.what.argv = {"printf", std::string(200, 'a') + " b"};
+    q.will_be_allowed =
+        "It runs once inside the sandbox; what the profile does not grant stays refused.";
+    terminal_look narrow;
+    narrow.columns = 40;
+    const auto text = question_text(view_of(q), "h", narrow);
+    CHECK(text.find(std::string(200, 'a') + " b") != std::string::npos);
+    CHECK(text.find("sandbox;\n           what") != std::string::npos);
+    CHECK(text.find('\x1b') == std::string::npos);
+    narrow.colours = true;
+    CHECK(question_text(view_of(q), "h", narrow).find("\x1b[1m[y]\x1b[0m") != std::string::npos);
+  }
+}

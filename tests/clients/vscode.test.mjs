@@ -1,0 +1,153 @@
+// §201 The VS Code extension against the real daemon: only the editor's own API is played.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, Daemon, dangerous, gatehouse, shell, soon, until } from './daemon.mjs';
+import { FakeEditor } from './fake_vscode.mjs';
+
+const limit = { timeout: 60_000 };
+const folder = new URL('../../clients/vscode/', import.meta.url);
+const file = fileURLToPath(new URL('dist/extension.cjs', folder));
+let daemon;
+let agent;
+
+before(async () => {
+  daemon = await Daemon.start();
+  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+});
+after(async () => {
+  agent?.close();
+  await daemon?.end();
+});
+
+const attached = () => ({ mode: 'attach', address: daemon.url, tokens: `${daemon.env.XDG_STATE_HOME}/gatehouse/tokens` });
+
+async function withExtension(settings, body, where = daemon.workspace) {
+  const editor = new FakeEditor(where, settings);
+  const context = { subscriptions: [] };
+  const api = await editor.load(file).activate(context);
+  try {
+    await body(editor, api);
+  } finally {
+    for (const one of context.subscriptions) one.dispose();
+  }
+}
+
+async function ask(command = dangerous) {
+  const { thread } = await agent.startThread({ cwd: daemon.workspace });
+  return { thread, call: agent.callTool(shell(thread, command)) };
+}
+
+test('§201 a question is a prompt with the command, folder, reason and what a yes allows; the button answers it', limit, () =>
+  withExtension(attached(), async (editor) => {
+    const { call } = await ask();
+    await until(() => editor.prompts.length === 1);
+    const [prompt] = editor.prompts;
+    assert.match(prompt.message, /rm -rf no-such-thing/);
+    assert.match(prompt.detail, new RegExp(`Folder: ${daemon.workspace}`));
+    assert.match(prompt.detail, /Why: .+\n\nA yes allows: .+/s);
+    assert.ok(prompt.choices.includes('Yes, once') && prompt.choices.includes('No'));
+    assert.match(editor.status.text, /1 question/);
+    prompt.answer('Yes, once');
+    assert.equal((await call).status, 'completed');
+    await until(() => !/question/.test(editor.status.text));
+  }));
+
+test('§201 a prompt that is closed answers nothing: the question waits and is shown again', limit, () =>
+  withExtension(attached(), async (editor) => {
+    const { call } = await ask();
+    await until(() => editor.prompts.length === 1);
+    editor.prompts[0].answer(undefined);
+    await until(() => editor.status.command === 'gatehouse.review');
+    void editor.commands.get('gatehouse.review')();
+    await until(() => editor.prompts.length === 2);
+    editor.prompts[1].answer('No');
+    assert.equal((await call).status, 'declined');
+  }));
+
+test('§50 an answer to a question that was answered elsewhere changes nothing, and says so', limit, () =>
+  withExtension(attached(), async (editor) => {
+    const other = await ReviewerClient.connect({ clientInfo, transport: daemon.tcp('reviewer'), reconnect: soon });
+    const { call } = await ask();
+    await until(() => editor.prompts.length === 1);
+    const [question] = await other.listApprovals();
+    await other.resolveApproval(question, 'decline');
+    assert.equal((await call).status, 'declined');
+    await until(() => !/question/.test(editor.status.text));
+    editor.prompts[0].answer('Yes, once');
+    await until(() => editor.messages.some((text) => text.includes('answered elsewhere')));
+    other.close();
+  }));
+
+test('§201 a patch is shown as a diff before it is answered', limit, () =>
+  withExtension(attached(), async (editor) => {
+    const patch = '*** Begin Patch\n*** Add File: /opt/gatehouse-no-such/new.txt\n+hello\n*** End Patch\n';
+    const { call } = await ask(['apply_patch', patch]);
+    await until(() => editor.prompts.length === 1);
+    assert.match(editor.prompts[0].message, /a patch: Add File: .*new\.txt/);
+    editor.prompts[0].answer('Show the patch');
+    await until(() => editor.documents.length === 1);
+    assert.deepEqual(editor.documents[0], { language: 'diff', content: patch });
+    void editor.commands.get('gatehouse.review')();
+    await until(() => editor.prompts.length === 2);
+    editor.prompts[1].answer('No');
+    assert.equal((await call).status, 'declined');
+  }));
+
+test('§201 a session is a terminal: command, output, decision and boundary; nothing in it can drive the terminal', limit, () =>
+  withExtension(attached(), async (editor) => {
+    const { call } = await ask("printf 'one\\n\\033]0;title\\007\\033[2Jtwo\\033[31mred\\n'; exit 3");
+    await call;
+    await until(() => editor.terminals.some(({ text }) => text.includes('exit 3')));
+    const { text } = editor.terminals.find(({ text }) => text.includes('exit 3'));
+    assert.match(text, /\$ .*printf/);
+    assert.match(text, /sandbox linux/);
+    assert.ok(text.includes('one\r\n'));
+    assert.ok(!text.includes('\x1b]0') && !text.includes('\x1b[2J'), JSON.stringify(text));
+    assert.ok(text.includes('\x1b[31mred'));
+  }));
+
+test('§201 without settings the extension starts a daemon of its own, runs through the gate, and ends it', limit, async () => {
+  const env = { ...process.env };
+  Object.assign(process.env, daemon.env);
+  try {
+    await withExtension({ program: gatehouse, profile: 'workspace-write', approvalPolicy: 'on-request' }, async (editor, api) => {
+      const { status, output } = await api.run('echo behind the gate');
+      assert.deepEqual([status, output], ['completed', 'behind the gate\n']);
+      assert.match(editor.status.text, /workspace-write · on-request/);
+    });
+    await withExtension({ program: '/no/such/gatehouse' }, async (editor) => {
+      assert.match(editor.messages[0], /install Gatehouse or set gatehouse.program/);
+    });
+    await withExtension({ program: gatehouse, profile: 'nonsense' }, async (editor) => {
+      assert.match(editor.messages[0], /nonsense/);
+    });
+  } finally {
+    process.env = env;
+  }
+});
+
+test('§201 a lost connection is said in the status bar and comes back', limit, async () => {
+  const own = await Daemon.start();
+  try {
+    const tokens = `${own.env.XDG_STATE_HOME}/gatehouse/tokens`;
+    await withExtension({ mode: 'attach', address: own.url, tokens }, async (editor) => {
+      await own.stop('SIGKILL');
+      await until(() => editor.status.text.includes('$(warning)'));
+      await own.run();
+      await until(() => !editor.status.text.includes('$(warning)'));
+    });
+  } finally {
+    await own.end();
+  }
+});
+
+test('the package has what vsce asks for, and a workspace can set nothing that widens its boundary', () => {
+  const about = JSON.parse(readFileSync(new URL('package.json', folder)));
+  for (const field of ['name', 'displayName', 'publisher', 'version', 'engines', 'main', 'contributes', 'categories']) assert.ok(about[field], field);
+  for (const name of ['README.md', 'CHANGELOG.md', '.vscodeignore']) assert.ok(readFileSync(new URL(name, folder)).length > 0);
+  const { properties } = about.contributes.configuration;
+  for (const name of ['program', 'address', 'tokens', 'profile', 'approvalPolicy']) assert.equal(properties[`gatehouse.${name}`].scope, 'machine', name);
+});
