@@ -56,6 +56,7 @@ void exec_session_files::call(file_call call, const exec_reply& answer) {
   launch.workspace_roots = sandbox.workspace_roots;
   launch.legacy_landlock = sandbox.legacy_landlock;
   launch.protected_paths = terms_.host.protected_paths;
+  launch.hidden_paths = terms_.host.hidden_paths;
   launch.command = {terms_.host.own, "file-call"};
   reactor::exchange_request exchange;
   exchange.spawn.argv = gatehouse::sandbox::launch_argv(launch);

@@ -26,7 +26,9 @@ public:
   std::uint64_t sent_seq;        ///< the newest event that the client was sent
   std::set<std::string> offered; ///< questions that this connection was sent
   std::optional<app::thread_status> told;
-  bool behind = false; ///< the client reads slowly or is gone; catch_up sends what it missed
+  /// The client reads slowly or is gone; catch_up sends what it missed. Who only reads slowly stays
+  /// subscribed: that person can still be asked, and is.
+  bool behind = false;
 
 private:
   std::weak_ptr<event_feed> feed_;
@@ -71,16 +73,21 @@ void event_feed::catch_up() {
     // A new subscriber: events that are still on their way to the old one come again in order.
     auto fresh = std::make_shared<subscription>(weak_from_this(), s->entry, s->sent_seq);
     fresh->offered = std::move(s->offered);
-    s = std::move(fresh);
+    const auto old = std::exchange(s, std::move(fresh));
     s->entry->handle.send(say::subscribe{s, who_ == authority::reviewer, s->sent_seq});
+    s->entry->handle.send(say::unsubscribe{old});
     tell_status(*s);
   }
 }
 
 void event_feed::hear(subscription& from, const thread_event_ptr& event) {
   const auto current = subscriptions_.find(from.entry->handle.id());
-  if (from.behind || current == subscriptions_.end() || current->second.get() != &from) return;
+  if (current == subscriptions_.end() || current->second.get() != &from) return;
   const auto* asked = std::get_if<thread_events::review_asked>(&event->what);
+  if (from.behind) {
+    if (asked) offer(from, event);
+    return;
+  }
   // What is offered again has its old number; everything else comes once.
   if (!asked && event->seq <= from.sent_seq) return;
   const auto& thread = from.entry->handle.id();
@@ -91,19 +98,20 @@ void event_feed::hear(subscription& from, const thread_event_ptr& event) {
   from.sent_seq = std::max(from.sent_seq, event->seq);
   if (const auto* over = std::get_if<thread_events::review_resolved>(&event->what))
     from.offered.erase(over->answer.review_id);
-  const auto message = app::message_of(thread, *event);
-  if (message) {
-    if (message->request_id.empty())
-      out_.notify(message->method, message->params);
-    else if (who_ == authority::reviewer && from.offered.insert(message->request_id).second)
-      out_.ask(message->request_id, message->method, message->params);
-  }
+  if (asked)
+    offer(from, event);
+  else if (const auto message = app::message_of(thread, *event))
+    out_.notify(message->method, message->params);
   tell_status(from);
-  if (out_.is_behind()) {
-    // The events stay in the thread's log; the client gets them when it has read these.
-    from.behind = true;
-    from.entry->handle.send(say::unsubscribe{current->second});
-  }
+  // The events stay in the thread's log; the client gets them when it has read these.
+  if (out_.is_behind()) from.behind = true;
+}
+
+void event_feed::offer(subscription& to, const thread_event_ptr& asked) {
+  if (who_ != authority::reviewer || !out_.attached()) return;
+  const auto message = app::message_of(to.entry->handle.id(), *asked);
+  if (message && to.offered.insert(message->request_id).second)
+    out_.ask(message->request_id, message->method, message->params);
 }
 
 void event_feed::tell_status(subscription& to) {

@@ -37,6 +37,8 @@ private:
   class subscription;
 
   void hear(subscription& from, const thread_event_ptr& event);
+  /// Asks the client a question that this connection was not sent yet.
+  void offer(subscription& to, const thread_event_ptr& asked);
   void tell_status(subscription& to);
 
   authority who_;

@@ -20,6 +20,39 @@ after(async () => {
   await daemon?.end();
 });
 
+test('§50 a reviewer who reads slowly is there, and is asked before it has caught up', limit, async () => {
+  const proxy = await CuttingProxy.to(daemon.url);
+  const order = [];
+  const reviewer = await ReviewerClient.connect({
+    clientInfo,
+    transport: daemon.tcp('reviewer', proxy.url),
+    reconnect: soon,
+    approvals: async (question) => {
+      order.push(`asked ${question.threadId}`);
+      return { decision: 'decline', reason: 'said by a person' };
+    },
+  });
+  const { thread } = await agent.startThread({ cwd: daemon.workspace });
+  reviewer.on('item/completed', (event) => order.push(event.item.id));
+  await agent.callTool(shell(thread, 'true', { callId: 'first' }));
+  await until(() => order.includes('first'));
+  proxy.stall();
+  for (let i = 0; i < 12; i += 1) await agent.callTool(shell(thread, 'seq 100000', { callId: `long-${i}` }));
+  const question = agent.callTool(shell(thread, dangerous, { callId: 'asked' }));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const last = agent.callTool(shell(thread, 'true', { callId: 'last' }));
+  await last;
+  proxy.flow();
+  const told = await question;
+  assert.equal(told.status, 'declined');
+  assert.match(told.message, /said by a person/);
+  await until(() => order.includes('last'));
+  assert.ok(order.indexOf(`asked ${thread.id}`) < order.indexOf('last'), order.join(' '));
+  assert.equal(order.filter((one) => one === `asked ${thread.id}`).length, 1);
+  reviewer.close();
+  proxy.close();
+});
+
 test('§201 what a stalled reader missed is told, the newest is there, and a question is asked once', limit, async () => {
   const proxy = await CuttingProxy.to(daemon.url);
   const asked = [];
