@@ -48,8 +48,8 @@ result<where_to> find_daemon(const options& given) {
                    "Choose one:" + all};
     }
     found.url = running.front().urls.front();
-    for (const auto& other : running.front().urls)
-      if (other.starts_with("unix://")) found.url = other;
+    for (const auto& one : running.front().urls)
+      if (one.starts_with("unix://")) found.url = one;
     found.token_file = running.front().reviewer_token_file;
   }
   if (const auto file = given.value("--reviewer-token-file")) found.token_file = *file;

@@ -45,12 +45,8 @@ void review_link::connect() {
   terms.bearer = token_();
   client_ = std::make_unique<reactor::websocket_client>(
       loop_, to_, std::move(terms),
-      reactor::websocket_client_events{[this] { opened(); },
-                                       [this](std::string_view text) { heard(text); }, [] {},
+      reactor::websocket_client_events{[] {}, [this](std::string_view text) { heard(text); }, [] {},
                                        [this](const reactor::websocket_end& end) { closed(end); }});
-}
-
-void review_link::opened() {
   client_->send(rpc::write_request(
       std::string{handshake_id}, app::methods::initialize::name,
       R"({"clientInfo":{"name":"gatehouse review"},"capabilities":{"gatehouse":{"approvals":true}}})",

@@ -41,7 +41,6 @@ public:
 
 private:
   void connect();
-  void opened();
   void heard(std::string_view text);
   void response(const rpc::message& message, std::string_view text);
   void closed(const reactor::websocket_end& end);
