@@ -97,7 +97,7 @@ std::optional<std::string> find_fork_bomb(std::string_view script) {
   const auto functions = read_functions(read_tokens(script));
   call_graph graph{functions};
   for (const auto& [name, body] : functions) {
-    const auto recurs = [&](std::size_t i) {
+    const auto recurs = [&functions, &graph, &name = name, &body = body](std::size_t i) {
       return i < body.size() && functions.contains(body[i]) &&
              (body[i] == name || graph.leads(body[i], name));
     };
