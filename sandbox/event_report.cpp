@@ -31,7 +31,7 @@ void event_report::warn(const std::string& text) {
 }
 
 void event_report::boundary_failed(const error& why) {
-  std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
+  if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
   sandbox_event event;
   event.kind = sandbox_event_kind::boundary_failed;
   event.message = why.message;
