@@ -205,9 +205,10 @@ std::string head_for_server(const http_request_head& head, std::string_view host
     // What says how long the body is stays, whatever Connection names.
     const bool framing =
         equal_caseless(name, "content-length") || equal_caseless(name, "transfer-encoding");
-    const bool dropped =
-        equal_caseless(name, "host") || is_hop_by_hop(name) ||
-        std::ranges::any_of(named, [&](auto other) { return equal_caseless(name, other); });
+    const bool dropped = equal_caseless(name, "host") || is_hop_by_hop(name) ||
+                         std::ranges::any_of(named, [&name = name](auto other) {
+                           return equal_caseless(name, other);
+                         });
     if (framing || !dropped) text.append(name).append(": ").append(value).append("\r\n");
   }
   return text + "Connection: close\r\n\r\n";
