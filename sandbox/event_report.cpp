@@ -30,8 +30,17 @@ void event_report::warn(const std::string& text) {
   send(event);
 }
 
+void event_report::boundary_ended(const error& why) {
+  if (fd_ < 0) return boundary_failed(why);
+  report_failure(why);
+}
+
 void event_report::boundary_failed(const error& why) {
-  if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
+  std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
+  report_failure(why);
+}
+
+void event_report::report_failure(const error& why) {
   sandbox_event event;
   event.kind = sandbox_event_kind::boundary_failed;
   event.message = why.message;

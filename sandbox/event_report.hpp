@@ -21,10 +21,15 @@ public:
   void warn(const std::string& text);
   /// The event, and one line for people on standard error. Nothing ran.
   void boundary_failed(const error& why);
+  /// The same, when the command may have run: in the report, or where nobody reads one on standard
+  /// error, which may be the command's terminal.
+  void boundary_ended(const error& why);
 
   static constexpr std::size_t most_refusals = 200;
 
 private:
+  void report_failure(const error& why);
+
   int fd_;
   std::set<std::string> seen_;
 };

@@ -118,12 +118,14 @@ int inner_conversation::conclude(int status, int complaints, const std::string& 
   if (!last_) {
     char text[4096];
     const ssize_t size = ::read(complaints, text, sizeof text);
-    error why = explain_bwrap_failure({text, size > 0 ? static_cast<std::size_t>(size) : 0});
     if (WIFSIGNALED(status) && size <= 0)
-      why = {errc::boundary_failed,
-             "the boundary was ended from outside by signal " + std::to_string(WTERMSIG(status)),
-             ""};
-    report_.boundary_failed(why);
+      report_.boundary_ended(
+          {errc::boundary_failed,
+           "the boundary was ended from outside by signal " + std::to_string(WTERMSIG(status)),
+           ""});
+    else
+      report_.boundary_failed(
+          explain_bwrap_failure({text, size > 0 ? static_cast<std::size_t>(size) : 0}));
     return exit_no_boundary;
   }
   switch (last_->kind) {
