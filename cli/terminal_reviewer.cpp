@@ -134,6 +134,8 @@ std::string question_text(const review_request& question) {
     if (!question.what.argv.empty()) line("command: ", shell_join(question.what.argv));
     line("folder:  ", shell_quote(question.what.cwd));
   }
+  for (const auto& file : question.write_targets)
+    line("writes:  ", file);
   line("why:     ",
        question.reason.empty() ? "the approval policy asks about this command" : question.reason);
   if (!question.what.justification.empty() && question.what.justification != question.reason)
