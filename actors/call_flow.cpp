@@ -2,6 +2,8 @@
 
 #include "actors/network_outcome.hpp"
 #include "actors/question_text.hpp"
+#include "policy/shell/segments.hpp"
+#include "policy/written_files.hpp"
 #include "protocol/denial_message.hpp"
 
 #include <utility>
@@ -98,6 +100,9 @@ void call_flow::ask(std::string reason, std::string will_be_allowed, const diges
   request.digest = digest_of(plan_.what, terms);
   request.reason = std::move(reason);
   request.will_be_allowed = std::move(will_be_allowed);
+  if (!plan_.what.patch)
+    request.write_targets =
+        policy::written_files(policy::analyze_command(plan_.what.argv), plan_.what.cwd, plan_.home);
   request.proposed_amendment = std::move(amendment);
   request.without_sandbox = terms.without_sandbox;
   request.strict = plan_.strict_review;

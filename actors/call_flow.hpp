@@ -40,6 +40,7 @@ struct call_plan {
   std::optional<permission_profile> widened_profile;
   bool permissions_preapproved = false; ///< the overlay lies wholly inside a sticky grant (§15)
   std::string policy_cwd;
+  std::string home; ///< what `~` means, for questions; empty: unknown
   std::vector<std::string> workspace_roots;
   sandbox_backend backend = sandbox_backend::none; ///< what this platform would use (§68)
   bool managed_network = false;

@@ -219,6 +219,7 @@ void session_thread::on(const thread_messages::begin_call& m) {
                            grants_.effective(local_environment, turn_));
   planned.plan.call_id = asked.call_id;
   planned.plan.review_nonce = random_id();
+  planned.plan.home = terms_.judgement.search.home;
   run(asked, std::move(planned), m.done);
 }
 

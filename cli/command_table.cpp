@@ -239,7 +239,7 @@ constexpr command_spec table[] = {
      .host = true},
     {.name = "review",
      .synopsis = "[options]",
-     .summary = "answers a running daemon's questions at this terminal",
+     .summary = "answers the questions of a running daemon",
      .about = "The same text and keys as in `gatehouse run`; one key is one answer. Ctrl-D or\n"
               "Ctrl-C leaves; what is not answered stays with the daemon.",
      .notes =

@@ -126,6 +126,7 @@ question_view view_of(const review_request& question) {
   }
   view.why = question.reason;
   if (question.what.justification != question.reason) view.says = question.what.justification;
+  view.writes = question.write_targets;
   view.allows = question.will_be_allowed;
   auto& choices = view.choices;
   choices.push_back({'y', std::string{yes_label(question.network.has_value())}, {}});
@@ -152,6 +153,7 @@ question_view view_of(const rpc::app::approval_request& question) {
   view.folder = question.cwd;
   view.why = question.reason;
   if (question.justification != question.reason) view.says = question.justification;
+  view.writes = question.write_targets;
   view.allows = question.will_be_allowed;
   const bool network = std::ranges::any_of(question.available_decisions, [](const auto& decision) {
     return decision.text.find("applyNetworkPolicyAmendment") != std::string::npos;
@@ -184,6 +186,8 @@ std::string question_text(const question_view& question, std::string_view headli
     if (!question.command.empty()) line("command: ", look.bold(shown(question.command, indent)));
     line("folder:  ", shell_quote(question.folder));
   }
+  for (const auto& file : question.writes)
+    line("writes:  ", shown(file, indent));
   line("why:     ",
        prose(question.why.empty() ? "the approval policy asks about this command" : question.why));
   if (!question.says.empty()) line("it says: ", prose(question.says));

@@ -22,6 +22,7 @@ struct question_view {
   std::string patch_text;
   std::string command; ///< as one types it
   std::string folder;
+  std::vector<std::string> writes; ///< files that redirections of the command write
   std::string why;
   std::string says; ///< the agent's own words; empty: none, or the same as `why`
   std::string allows;

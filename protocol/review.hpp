@@ -59,6 +59,8 @@ struct review_request {
   std::string digest;          ///< binds an answer to `what` (argv, cwd, tty, permissions)
   std::string reason;          ///< why it is asked
   std::string will_be_allowed; ///< one sentence: what an approval allows, and what stays forbidden
+  /// Files that redirections of the command write; see policy/written_files.hpp.
+  std::vector<std::string> write_targets;
   std::vector<std::string> proposed_amendment; ///< empty: "add rule" is not offered
   bool session_offered = false;                ///< is "for the session" on offer?
   bool without_sandbox = false; ///< does an approval cover leaving the sandbox (§D5)?

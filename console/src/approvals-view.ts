@@ -89,6 +89,7 @@ class Card {
             ? foreign(question.justification)
             : undefined,
         ],
+        ['It writes', question.writeTargets?.length ? code(shellJoin(question.writeTargets)) : undefined],
         ['Host', question.networkTarget ? code(question.networkTarget) : undefined],
         ['A yes allows', question.willBeAllowed && el('strong', {}, foreign(question.willBeAllowed))],
         ['More permissions', question.additionalPermissions ? code(JSON.stringify(question.additionalPermissions)) : undefined],

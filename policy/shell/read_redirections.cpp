@@ -75,7 +75,9 @@ void script_reader::redirection(found_command& into, std::size_t first, std::siz
   }
   if (writes) {
     const bool is_static = target.text.find(unknown_part) == std::string::npos;
-    into.write_targets.push_back(is_static ? target.text
+    // A quoted tilde is no home folder.
+    const bool is_plain_name = target.text.starts_with('~') && text_[begin] != '~';
+    into.write_targets.push_back(is_static ? (is_plain_name ? "./" : "") + target.text
                                            : std::string(text_.substr(begin, at_ - begin)));
   } else if (is_input) {
     into.input = {input_source::kind::elsewhere, {}, {}, 0};

@@ -238,6 +238,7 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
   asked.will_be_allowed = question.will_be_allowed;
   asked.without_sandbox = question.without_sandbox;
   asked.action_digest = question.digest;
+  asked.write_targets = question.write_targets;
   if (question.network) asked.network_target = to_string(*question.network);
   if (question.what.additional_permissions)
     asked.additional_permissions =

@@ -480,6 +480,8 @@ struct described<app::approval_request> {
             "a yes covers leaving the sandbox");
     v.field("actionDigest", &app::approval_request::action_digest,
             "binds the answer to argv, cwd, environment change, tty and permissions");
+    v.field("writeTargets", &app::approval_request::write_targets,
+            "files that redirections of the command write: absolute where known, else as written");
     v.field("networkTarget", &app::approval_request::network_target,
             "of `network`: protocol, host and port");
     v.field("additionalPermissions", &app::approval_request::additional_permissions,

@@ -221,6 +221,7 @@ struct approval_request {
   std::string will_be_allowed;
   bool without_sandbox = false;
   std::string action_digest;
+  std::vector<std::string> write_targets;
   std::optional<std::string> network_target;
   std::optional<raw_json> additional_permissions;
   std::optional<std::vector<std::string>> proposed_execpolicy_amendment;

@@ -240,6 +240,8 @@ std::string question(const review_request& asked) {
   std::string text = permissions ? std::string{"Give later commands these permissions?"}
                                  : "Run this command?\n\n  " + shell_join(asked.what.argv) +
                                        "\n\nin " + asked.what.cwd;
+  for (const auto& file : asked.write_targets)
+    text += "\nit writes: " + file;
   if (!asked.reason.empty()) text += "\nasked because: " + asked.reason;
   if (!asked.what.justification.empty()) text += "\nthe agent says: " + asked.what.justification;
   if (!asked.will_be_allowed.empty()) text += "\na yes allows: " + asked.will_be_allowed;

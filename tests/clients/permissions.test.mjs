@@ -142,6 +142,15 @@ test('§52 BR-170 an approval for the session is listed, holds for exactly its a
   assert.equal((await again).status, 'declined');
 });
 
+test('BR-006 the question names the file that a redirection writes', limit, async () => {
+  const thread = await newThread();
+  const call = agent.callTool(shell(thread, `rm -rf no-such-thing > ~/outside.txt`));
+  const q = await question(thread);
+  assert.deepEqual(q.writeTargets, [join(daemon.base, 'home/outside.txt')]);
+  await reviewer.resolveApproval(q, 'accept');
+  assert.equal((await call).sandboxDenied, true); // a yes inside the sandbox opens nothing
+});
+
 test('§16a §D13 an agent cannot answer its own request', limit, async () => {
   const thread = await newThread();
   const call = agent.callTool(wish(thread, out()));

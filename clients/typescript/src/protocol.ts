@@ -65,6 +65,8 @@ export interface ApprovalRequest {
   withoutSandbox: boolean;
   /** binds the answer to argv, cwd, environment change, tty and permissions */
   actionDigest: string;
+  /** files that redirections of the command write: absolute where known, else as written */
+  writeTargets: string[];
   /** of `network`: protocol, host and port */
   networkTarget?: string;
   /** of `permissions`: what is asked for */
