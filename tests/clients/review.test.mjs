@@ -47,6 +47,12 @@ class Tmux {
       this.last = this.screen();
     }
   }
+  /** Clears the screen and what has scrolled off it: `text` is gone then. */
+  async wipe(text) {
+    this.type('clear', 'Enter');
+    await until(() => !this.tmux('capture-pane', '-p').includes(text));
+    this.tmux('clear-history');
+  }
   end() {
     this.tmux('kill-server');
   }
@@ -98,7 +104,7 @@ inTmux('§204 no question is lost when the prompt is interrupted, stopped or kil
   await terminal.shows('no-such-1');
   terminal.type('C-c');
   await terminal.shows('Still standing: 1.');
-  terminal.type('clear', 'Enter');
+  await terminal.wipe('Still standing');
   // Stopped and continued: the question is shown again, and the shell in between had its terminal as it was.
   terminal.type(`${gatehouse} review`, 'Enter');
   await terminal.shows('[y] yes, once');
@@ -110,9 +116,15 @@ inTmux('§204 no question is lost when the prompt is interrupted, stopped or kil
   await terminal.shows(/fg[\s\S]*\[y\] yes, once/);
   terminal.type('C-c');
   await terminal.shows(/fg[\s\S]*Still standing: 1\./);
-  terminal.type('clear', 'Enter', `(sleep 1; kill -9 $(pgrep -n -f "gatehouse-host review|gatehouse review")) & ${gatehouse} review`, 'Enter');
+  await terminal.wipe('Still standing');
+  terminal.type(`${gatehouse} review`, 'Enter');
+  await terminal.shows('[y] yes, once');
+  const shellPid = terminal.tmux('display-message', '-p', '#{pane_pid}').trim();
+  process.kill(Number(execFileSync('pgrep', ['-P', shellPid], { encoding: 'utf8' })), 'SIGKILL');
   await terminal.shows('Killed');
-  terminal.type('stty sane; clear', 'Enter', `${gatehouse} review`, 'Enter');
+  terminal.type('stty sane', 'Enter');
+  await terminal.wipe('Killed');
+  terminal.type(`${gatehouse} review`, 'Enter');
   await terminal.shows('no-such-1');
   terminal.type('y');
   assert.equal((await call).status, 'completed');
