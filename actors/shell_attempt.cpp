@@ -254,6 +254,10 @@ void shell_attempt::finish() {
   } else if (kind == sandbox_event_kind::exited || kind == sandbox_event_kind::exec_failed) {
     record_.ending = attempt_ending::exited;
     record_.exit_code = kind == sandbox_event_kind::exited ? last_word_->exit_code : helper_status_;
+  } else if (!kind && *helper_status_ < 0) {
+    // The helper was killed before it could say that the command had begun: it may have run.
+    record_.ending = attempt_ending::signalled;
+    record_.signal = -*helper_status_;
   } else {
     record_.ending = attempt_ending::not_started;
     record_.failure =
