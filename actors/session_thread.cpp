@@ -1,5 +1,6 @@
 #include "actors/session_thread.hpp"
 
+#include "actors/audit/auditor.hpp"
 #include "actors/hooked_call.hpp"
 #include "actors/network_service.hpp"
 #include "actors/patch_runtime.hpp"
@@ -7,7 +8,9 @@
 #include "actors/shell_runtime.hpp"
 #include "policy/shell/patch_script.hpp"
 #include "protocol/approval_key.hpp"
+#include "protocol/approval_policy_json.hpp"
 #include "protocol/denial_message.hpp"
+#include "protocol/profile_json.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
@@ -59,6 +62,7 @@ void session_thread::on_exit() {
   if (partners_.runtime) caf::anon_send_exit(partners_.runtime, why);
   if (partners_.network) caf::anon_send_exit(partners_.network, why);
   if (partners_.patches) caf::anon_send_exit(partners_.patches, why);
+  if (partners_.auditor) caf::anon_send_exit(partners_.auditor, why);
   partners_ = {};
   running_.clear();
   promises_.clear();
@@ -85,6 +89,7 @@ session_thread::behavior_type session_thread::make_behavior() {
   partners_.patches =
       system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
+  if (terms_.audit) begin_audit();
   if (terms_.session.network) add_network();
   partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
   partners_.amendments = caf::actor_cast<amendment_actor>(this);
@@ -121,6 +126,31 @@ session_thread::behavior_type session_thread::make_behavior() {
   };
 }
 
+audit_record session_thread::entry(audit_kind kind, std::string call_id, std::string body) const {
+  const auto call = running_.find(call_id);
+  return {kind,  terms_.id, call == running_.end() ? turn_ : call->second.turn, std::move(call_id), 0,
+          std::move(body)};
+}
+
+void session_thread::begin_audit() {
+  partners_.auditor = system().spawn<auditor>(terms_.audit);
+  partners_.session = terms_.id;
+  partners_.reviewer = system().spawn<audited_reviewer>(
+      partners_.reviewer, partners_.auditor, [now = now_, id = terms_.id] {
+        audit_record about;
+        about.session = id;
+        about.turn = now->turn;
+        return about;
+      });
+  const auto& session = terms_.session;
+  terms_.audit->record(
+      entry(audit_kind::session, {},
+            audit_session(terms_.program, terms_.version, session.cwd,
+                          encode_approval_policy(session.approval), encode_profile(session.profile),
+                          session.backend)),
+      {});
+}
+
 void session_thread::add_network() {
   network_service_terms network;
   network.loop = &loop_;
@@ -128,9 +158,15 @@ void session_thread::add_network() {
   network.reviewer = partners_.reviewer;
   network.session_offered = terms_.session_approvals;
   if (terms_.keep_host)
-    network.keep_rule = [keep = terms_.keep_host, &workers = workers_](const host_key& key,
-                                                                       bool allow) {
-      (void)workers.submit([keep, key, allow] { keep(key, allow); }, [] {});
+    network.keep_rule = [keep = terms_.keep_host, &workers = workers_, audit = terms_.audit,
+                         id = terms_.id](const host_key& key, bool allow) {
+      const auto work = [keep, key, allow, audit, id] {
+        const auto text = std::string{allow ? "allow " : "deny "} + to_string(key);
+        if (!audit || audit->record_and_wait({audit_kind::amendment, id, {}, {}, 0,
+                                              audit_amendment("host", text)}))
+          keep(key, allow);
+      };
+      (void)workers.submit(work, [] {});
     };
   const auto service = system().spawn<network_service>(std::move(network));
   partners_.network = service;
@@ -219,6 +255,9 @@ void session_thread::run(const tool_request& asked, planned_call planned,
   call.turn = turn_;
   call.tool = tool;
   call.done = std::move(on_end);
+  if (terms_.audit)
+    terms_.audit->record(
+        entry(audit_kind::request, id, audit_request(tool, planned.plan.what)), {});
   if (!stopped_because_.empty()) {
     call_report report;
     report.call_id = id;
@@ -227,7 +266,8 @@ void session_thread::run(const tool_request& asked, planned_call planned,
     return ended(id, std::make_shared<const call_report>(std::move(report)));
   }
   const auto make = [system = &system(), judgement = terms_.judgement,
-                     partners = partners_]() -> tool_call_actor {
+                     partners = partners_, turn = turn_]() mutable -> tool_call_actor {
+    partners.turn = turn;
     return system->spawn<tool_call>(judgement, partners);
   };
   if (terms_.hooks.rules.empty()) {
@@ -236,7 +276,7 @@ void session_thread::run(const tool_request& asked, planned_call planned,
     auto hooks = terms_.hooks;
     hooks.context = now_->hooks;
     // A patch is heard of by the hooks of patches, and, where it came as a command, of commands.
-    const auto make_patch = [system = &system(), hooks, make]() -> tool_call_actor {
+    const auto make_patch = [system = &system(), hooks, make]() mutable -> tool_call_actor {
       return system->spawn<hooked_call>(hooks, hook_tool::apply_patch, make);
     };
     const auto& argv = planned.plan.what.argv;
@@ -260,7 +300,23 @@ void session_thread::run(const tool_request& asked, planned_call planned,
           });
 }
 
+// The end is told when it is written, so that nobody knows more than the audit.
 void session_thread::ended(const std::string& call_id, const call_report_ptr& report) {
+  if (!partners_.auditor) return conclude(call_id, report);
+  const auto go_on = [this, call_id, report](const std::string& why_not) {
+    if (why_not.empty()) return conclude(call_id, report);
+    auto told = *report;
+    told.message += (told.message.empty() ? "" : "\n") +
+                    ("The end of this call could not be recorded: " + why_not);
+    conclude(call_id, std::make_shared<const call_report>(std::move(told)));
+  };
+  request(partners_.auditor, caf::infinite, record_v,
+          std::make_shared<const audit_record>(
+              entry(audit_kind::end, call_id, audit_end(*report))))
+      .then(go_on, [this, go_on](caf::error& e) { go_on(system().render(e)); });
+}
+
+void session_thread::conclude(const std::string& call_id, const call_report_ptr& report) {
   auto found = running_.extract(call_id);
   if (found.empty()) return;
   const auto& call = found.mapped();
@@ -308,7 +364,7 @@ void session_thread::note(transcript_entry entry) {
 void session_thread::open_turn(std::string turn_id) {
   turn_ = turn_id.empty() ? "turn-" + random_id() : std::move(turn_id);
   used_ids_.insert(turn_);
-  now_->hooks.turn_id = turn_;
+  now_->hooks.turn_id = now_->turn = turn_;
   stopped_because_.clear();
   memory_->breaker.reset();
   publish(thread_events::turn_started{}, turn_);
@@ -431,6 +487,13 @@ void session_thread::on(const thread_messages::revoke& m) {
   const bool found = m.what == thread_messages::revoke::kind::grant
                          ? grants_.revoke(m.id)
                          : memory_->approvals.revoke(m.id);
+  if (found && terms_.audit)
+    terms_.audit->record(
+        entry(audit_kind::grant, {},
+              audit_grant("revoked",
+                          m.what == thread_messages::revoke::kind::grant ? "grant" : "approval",
+                          std::to_string(m.id))),
+        {});
   if (m.done) m.done(found);
 }
 
@@ -460,8 +523,15 @@ void session_thread::keep_next_rule() {
   const auto prefix = rules_to_keep_.front();
   rules_to_keep_.pop_front();
   kept_ = std::make_shared<std::optional<rules_result>>();
+  // On the worker, so that the rule stands in the audit before it stands in the rules.
+  const auto work = [keep = terms_.keep_rule, prefix, slot = kept_, audit = terms_.audit,
+                     noted = entry(audit_kind::amendment, {},
+                                   audit_amendment("rule", shell_join(*prefix)))] {
+    const auto written = audit ? audit->record_and_wait(noted) : result<void>{};
+    slot->emplace(written ? keep(*prefix) : rules_result{written.error()});
+  };
   const auto queued = workers_.submit(
-      [keep = terms_.keep_rule, prefix, slot = kept_] { slot->emplace(keep(*prefix)); },
+      work,
       [self = caf::actor_cast<session_thread_actor>(this)] {
         caf::anon_send(self, report_v, std::string{});
       });

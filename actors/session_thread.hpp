@@ -57,6 +57,7 @@ private:
     session_terms session;
     hook_payload hooks;
     std::vector<transcript_entry> transcript;
+    std::string turn; ///< the open one, or the last
     std::uint64_t rules_generation = 0;
     bool reviewer_present = false;
   };
@@ -82,6 +83,9 @@ private:
   void run(const tool_request& asked, planned_call planned,
            std::function<void(const result<call_report_ptr>&)> on_end);
   void ended(const std::string& call_id, const call_report_ptr& report);
+  void conclude(const std::string& call_id, const call_report_ptr& report);
+  void begin_audit();
+  [[nodiscard]] audit_record entry(audit_kind kind, std::string call_id, std::string body) const;
   void note(transcript_entry entry);
 
   caf::result<review_answer_ptr> hold(const review_request_ptr& question);

@@ -76,6 +76,16 @@ std::vector<row> rows_of(const config::effective_settings& settings) {
   const auto limit = std::to_string(settings.auto_review_timeout.value.count());
   rows.push_back({"auto_review.timeout_ms", limit, limit, settings.auto_review_timeout.from});
   rows.push_back(switch_row("auto_review.strict", settings.strict_auto_review));
+  const std::string on_failure{to_string(settings.audit_on_failure.value)};
+  rows.push_back(
+      {"audit.on_failure", quoted(on_failure), on_failure, settings.audit_on_failure.from});
+  rows.push_back(switch_row("audit.flush", settings.audit_flush));
+  for (const auto& [key, limit] :
+       {std::pair{"audit.keep_days", settings.audit_keep_days},
+        std::pair{"audit.keep_megabytes", settings.audit_keep_megabytes}}) {
+    const auto text = std::to_string(limit.value);
+    rows.push_back({key, text, text, limit.from});
+  }
   for (const auto& name : settings.protected_names)
     rows.push_back(text_row("protected_names", name));
   for (const auto& name : settings.kept_variables)

@@ -1,6 +1,8 @@
 #include "cli/exec_server.hpp"
 
 #include "cli/exec_server_files.hpp"
+#include "protocol/audit.hpp"
+#include "protocol/profile_json.hpp"
 
 #include <cstdio>
 #include <functional>
@@ -88,6 +90,7 @@ private:
 
   void start(process_start what, const reply& answer);
   void files(file_call call, const reply& answer);
+  void perform(file_call call, const reply& answer);
   void open_handle(const handle_open& order, const reply& answer);
   void watch(const watch_missing& order, const reply& answer);
   void look_at_watches();
@@ -217,7 +220,7 @@ void exec_server_host::session::start(process_start what, const reply& answer) {
         {}, failure{code::internal, "too many processes run in this session", "overloaded", {}});
   const bool sandboxed = has_boundary(what.sandbox);
   processes_[process_id] = std::make_unique<exec_process>(
-      terms_.host, std::move(what), sink(),
+      terms_.host, id, std::move(what), sink(),
       [this, process_id, sandboxed, answer](const std::optional<failure>& why) {
         if (why) {
           // This runs inside of it: it goes with the next start or with the session.
@@ -230,10 +233,33 @@ void exec_server_host::session::start(process_start what, const reply& answer) {
       });
 }
 
+/// Made when the audit has it.
 void exec_server_host::session::files(file_call call, const reply& answer) {
+  if (!has_boundary(call.sandbox) && !terms_.host.allow_unsandboxed)
+    return answer({}, needs_boundary());
+  if (!terms_.host.audit) return perform(std::move(call), answer);
+  audit_record entry;
+  entry.kind = audit_kind::request;
+  entry.session = id;
+  entry.body = audit_file_call(to_string(call.method), call.path, call.destination,
+                               call.bytes.size(),
+                               call.sandbox ? encode_profile(call.sandbox->profile) : "");
+  terms_.host.audit->record(
+      std::move(entry), [this, call = std::move(call), answer,
+                         alive = std::weak_ptr<int>{alive_}](const result<void>& how) {
+        if (alive.expired()) return;
+        if (how) return perform(call, answer);
+        answer({}, failure{code::internal,
+                           "nothing was done, since it could not be recorded: " +
+                               to_string(how.error()),
+                           "auditUnavailable",
+                           {}});
+      });
+}
+
+void exec_server_host::session::perform(file_call call, const reply& answer) {
   const auto deliver = [answer](const file_answer& done) { answer(done.result, done.failed); };
   if (!has_boundary(call.sandbox)) {
-    if (!terms_.host.allow_unsandboxed) return answer({}, needs_boundary());
     const auto queued = workers_.submit_value(
         [call = std::move(call)] { return perform_file_call(call); },
         [deliver, alive = std::weak_ptr<int>{alive_}](const file_answer& done) {

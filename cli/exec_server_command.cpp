@@ -1,6 +1,8 @@
 #include "cli/exec_server_command.hpp"
 
+#include "cli/audit_setup.hpp"
 #include "cli/exec_server.hpp"
+#include "config/layers.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/serve_listeners.hpp"
@@ -98,6 +100,15 @@ int exec_server_command(arguments given) {
   reactor::event_loop loop;
   auto terms = terms_for(loop, where, read->has("--allow-unsandboxed"));
   terms.detached = std::chrono::milliseconds{ttl};
+  // Only what the user's own files say about the audit matters here.
+  const auto settings = config::load_settings(where, "/", {});
+  auto audit = settings ? open_audit(where, settings->settings, loop)
+                        : result<std::shared_ptr<actors::audit_sink>>{settings.error()};
+  if (!audit) {
+    complain(audit.error());
+    return exit_wrong_usage;
+  }
+  terms.host.audit = *std::move(audit);
   const bool stdio = at->what == listen_address::kind::stdio;
   actors::admission_terms admission;
   admission.own_uid = ::geteuid();

@@ -27,6 +27,7 @@ constexpr std::string_view help_text =
   gatehouse policy check --rules F… CMD…    which rules match a command, text only
   gatehouse policy test F…                  checks the examples of rule files
   gatehouse policy replay --rules F… < JSONL  what other rules would change
+  gatehouse audit list | show | export | verify   what was asked, decided and run
   gatehouse doctor [--json]                 what this host can enforce, and the fix for each gap
   gatehouse config show [--json]            every setting in force and where it comes from
   gatehouse --version
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   if (name == "sandbox") return sandbox_command(given.subspan(1));
   if (name == "policy") return policy_command(given.subspan(1));
   if (name == "doctor") return doctor_command(given.subspan(1));
+  if (name == "audit") return audit_command(given.subspan(1));
   if (name == "config") return config_command(given.subspan(1));
   if (name == "--version" || name == "-V") return say("gatehouse " GATEHOUSE_VERSION "\n");
   if (name == "--help" || name == "-h" || name == "help") return say(help_text);

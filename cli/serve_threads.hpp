@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/audit_sink.hpp"
 #include "actors/endpoint/endpoint.hpp"
 #include "cli/explainer.hpp"
 #include "cli/settings_options.hpp"
@@ -30,6 +31,7 @@ private:
   std::optional<std::string> ask_, profile_;
   std::vector<std::string> rule_files_;
   std::vector<std::string> token_files_; ///< that the command line names
+  std::shared_ptr<actors::audit_sink> audit_; ///< of all threads, open between them too
 };
 
 /// May an agent that works under `configured` wish for `wished`? Only for the same, or for less

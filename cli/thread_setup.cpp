@@ -1,6 +1,8 @@
 #include "cli/thread_setup.hpp"
 
 #include "actors/random_id.hpp"
+#include "cli/audit_reading.hpp"
+#include "cli/audit_setup.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
@@ -86,7 +88,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
   // A command that reads a reviewer's token tells it to the agent (§D13).
-  terms.shell.hidden_paths = {start.where.state + "/tokens"};
+  // And what one agent did is nothing that another one should read.
+  terms.shell.hidden_paths = {start.where.state + "/tokens", audit_folder(start.where)};
   terms.shell.default_timeout = settings.default_timeout.value;
   terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
   terms.boundary = "permission profile " + encode_profile(session.profile);
@@ -134,10 +137,15 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   auto hooks = hooks_of(start, label);
   if (!hooks) return hooks.error();
   if (auto missing = missing_reviewer(start.loaded.settings)) return *std::move(missing);
+  auto audit = open_audit(start.where, start.loaded.settings, loop);
+  if (!audit) return audit.error();
   thread_setup made{terms_for(start, *std::move(session), *rules, rule_options),
                     start.loaded.warnings};
   if (auto notice = config::unusable_shell_notice(); !notice.empty())
     made.warnings.push_back(std::move(notice));
+  made.terms.audit = *std::move(audit);
+  made.terms.program = label;
+  made.terms.version = GATEHOUSE_VERSION;
   made.terms.hooks = *std::move(hooks);
   made.terms.guardian = guardian_of(start.loaded.settings, loop);
   for (auto& warning : rules->warnings)

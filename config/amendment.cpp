@@ -1,5 +1,6 @@
 #include "config/amendment.hpp"
 
+#include "config/private_file.hpp"
 #include "config/text_file.hpp"
 #include "policy/amendment.hpp"
 #include "policy/rules/rule_file.hpp"
@@ -19,50 +20,13 @@
 namespace gatehouse::config {
 namespace {
 
+error not_saved(error why) {
+  why.remedy = "The rule was not saved. Correct this and approve again.";
+  return why;
+}
+
 error failure(const std::string& what, const std::string& path, int number = errno) {
-  return {errc::io, "cannot " + what + " " + path + ": " + std::strerror(number),
-          "The rule was not saved. Correct this and approve again."};
-}
-
-class descriptor {
-public:
-  explicit descriptor(int fd) : fd_{fd} {}
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const noexcept { return fd_; }
-
-private:
-  int fd_;
-};
-
-std::string parent_of(const std::string& path) {
-  return path.substr(0, std::max<std::size_t>(path.find_last_of('/'), 1));
-}
-
-result<void> flush_folder(const std::string& folder) {
-  const descriptor fd{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) return failure("flush", folder);
-  return {};
-}
-
-result<void> make_folder(const std::string& folder) {
-  if (::mkdir(folder.c_str(), 0700) == 0) return flush_folder(parent_of(folder));
-  if (errno == EEXIST) return {};
-  return failure("make the folder", folder);
-}
-
-result<void> write_all(int fd, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const auto count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failure("write", path);
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  if (::fsync(fd) != 0) return failure("flush", path);
-  return {};
+  return not_saved({errc::io, "cannot " + what + " " + path + ": " + std::strerror(number), {}});
 }
 
 bool holds_line(std::string_view text, std::string_view line) {
@@ -72,24 +36,6 @@ bool holds_line(std::string_view text, std::string_view line) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return false;
-}
-
-/// Puts `text` in the place of `path` in one step: a reader, or a crash, sees the old file or the
-/// new one.
-result<void> replace_file(const std::string& path, std::string_view text, mode_t mode) {
-  const auto fresh = path + ".new"; // not "*.rules": never loaded
-  ::unlink(fresh.c_str());
-  const descriptor fd{
-      ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  if (fd.get() < 0) return failure("create", fresh);
-  auto written = write_all(fd.get(), text, fresh);
-  if (written && ::fchmod(fd.get(), mode) != 0) written = failure("set the mode of", fresh);
-  if (written && ::rename(fresh.c_str(), path.c_str()) != 0) written = failure("replace", path);
-  if (!written) {
-    ::unlink(fresh.c_str());
-    return written;
-  }
-  return flush_folder(parent_of(path));
 }
 
 } // namespace
@@ -125,7 +71,7 @@ result<std::string> network_rule_line(const host_key& key, bool allow) {
 result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::string_view line) {
   const auto folder = gatehouse_home + "/rules";
   for (const auto& needed : {gatehouse_home, folder})
-    if (const auto made = make_folder(needed); !made) return made.error();
+    if (const auto made = make_private_folder(needed); !made) return not_saved(made.error());
 
   const descriptor lock{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (lock.get() < 0) return failure("open", folder);
@@ -154,7 +100,8 @@ result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::st
   if (!text.empty() && text.back() != '\n') text += '\n';
   text += line;
   text += '\n';
-  if (const auto replaced = replace_file(path, text, mode); !replaced) return replaced.error();
+  if (const auto replaced = write_whole_file(path, text, mode, existing_file::replace); !replaced)
+    return not_saved(replaced.error());
   return amendment_outcome::added;
 }
 

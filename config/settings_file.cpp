@@ -136,6 +136,31 @@ void read_auto_review(toml_reader& reader, const toml_table& table, settings_lay
   reader.warn_unknown(table, "auto_review.", {"command", "timeout_ms", "strict"});
 }
 
+std::optional<setting<std::int64_t>> read_limit(toml_reader& reader, const toml_table& table,
+                                                std::string_view name) {
+  const auto number = reader.integer(table, name);
+  if (number && (number->value < 0 || number->value > 1'000'000))
+    reader.fail(*find(table, name), std::string{name} + " must be between 0 (no limit) and 1000000",
+                "Write, for example, " + std::string{name} + " = 90.");
+  return number;
+}
+
+void read_audit(toml_reader& reader, const toml_table& table, settings_layer& settings) {
+  if (const auto word = reader.string(table, "on_failure")) {
+    if (word->value == "refuse" || word->value == "warn")
+      settings.audit_on_failure = setting{
+          word->value == "warn" ? audit_failure::warn : audit_failure::refuse, word->from};
+    else
+      reader.fail(*find(table, "on_failure"),
+                  "`" + word->value + "` is not a value of audit.on_failure",
+                  "Write \"refuse\" (nothing runs) or \"warn\".");
+  }
+  settings.audit_flush = reader.boolean(table, "flush");
+  settings.audit_keep_days = read_limit(reader, table, "keep_days");
+  settings.audit_keep_megabytes = read_limit(reader, table, "keep_megabytes");
+  reader.warn_unknown(table, "audit.", {"on_failure", "flush", "keep_days", "keep_megabytes"});
+}
+
 } // namespace
 
 result<settings_file> read_settings(std::string_view text, const std::string& file, layer from,
@@ -152,6 +177,7 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
   settings.reviewer = read_reviewer(reader, *root);
   if (const auto* review = reader.table(*root, "auto_review"))
     read_auto_review(reader, *review, settings);
+  if (const auto* audit = reader.table(*root, "audit")) read_audit(reader, *audit, settings);
   if (const auto* rules = reader.table(*root, "rules")) {
     settings.default_rule_sandbox = read_rule_sandbox(reader, *rules);
     reader.warn_unknown(*rules, "rules.", {"default_sandbox"});
@@ -174,7 +200,7 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
   reader.warn_unknown(*root, "",
                       {"approval_policy", "default_permissions", "allow_login_shell",
                        "default_timeout_ms", "rules", "features", "protected_names", "permissions",
-                       "approvals_reviewer", "auto_review", "sandbox", "environment"});
+                       "approvals_reviewer", "auto_review", "sandbox", "environment", "audit"});
   if (reader.failure) return *reader.failure;
   return settings_file{std::move(settings), std::move(reader.warnings)};
 }

@@ -1,0 +1,84 @@
+#include "config/private_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gatehouse::config {
+namespace {
+
+error failure(const std::string& what, const std::string& path, int number = errno) {
+  return {errc::io, "cannot " + what + " " + path + ": " + std::strerror(number), {}};
+}
+
+std::string parent_of(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.find_last_of('/'), 1));
+}
+
+result<void> flush_folder(const std::string& folder) {
+  const descriptor fd{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) return failure("flush", folder);
+  return {};
+}
+
+result<void> write_all(int fd, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const auto count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failure("write", path);
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  if (::fsync(fd) != 0) return failure("flush", path);
+  return {};
+}
+
+} // namespace
+
+descriptor::~descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+result<void> make_private_folder(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0) return flush_folder(parent_of(folder));
+  // A folder that exists may stand where none can be made (a read-only mount, say).
+  const int number = errno;
+  struct stat about {};
+  if (number == EEXIST || (::stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode)))
+    return {};
+  return failure("make the folder", folder, number);
+}
+
+result<void> make_folders_above(const std::string& path) {
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
+    if (const auto made = make_private_folder(path.substr(0, at)); !made) return made;
+  return {};
+}
+
+result<void> write_whole_file(const std::string& path, std::string_view text, mode_t mode,
+                              existing_file there) {
+  // Not "*.rules": never loaded. Without turns every writer needs a draft of its own.
+  const auto draft =
+      there == existing_file::replace ? path + ".new" : path + "." + std::to_string(::getpid()) + ".new";
+  ::unlink(draft.c_str());
+  const descriptor fd{
+      ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  if (fd.get() < 0) return failure("create", draft);
+  auto written = write_all(fd.get(), text, draft);
+  if (written && ::fchmod(fd.get(), mode) != 0) written = failure("set the mode of", draft);
+  if (written && there == existing_file::replace) {
+    if (::rename(draft.c_str(), path.c_str()) == 0) return flush_folder(parent_of(path));
+    written = failure("replace", path);
+  } else if (written && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST) {
+    written = failure("create", path);
+  }
+  ::unlink(draft.c_str());
+  if (!written) return written;
+  return flush_folder(parent_of(path));
+}
+
+} // namespace gatehouse::config
