@@ -4,12 +4,15 @@
 #include "actors/hooked_call.hpp"
 #include "actors/network_service.hpp"
 #include "actors/patch_runtime.hpp"
+#include "actors/question_text.hpp"
 #include "actors/random_id.hpp"
 #include "actors/shell_runtime.hpp"
+#include "policy/overlay.hpp"
 #include "policy/shell/patch_script.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/denial_message.hpp"
+#include "protocol/digest.hpp"
 #include "protocol/profile_json.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
@@ -23,8 +26,10 @@
 namespace gatehouse::actors {
 namespace {
 
+constexpr std::string_view local_environment = "local";
 constexpr std::size_t longest_id = 256;
 constexpr std::size_t most_deltas = 10'000; // §96
+constexpr std::size_t most_refused = 64;
 constexpr std::size_t most_transcript_entries = 512;
 constexpr std::size_t longest_transcript_text = 16 * 1024;
 
@@ -114,13 +119,19 @@ session_thread::behavior_type session_thread::make_behavior() {
         promises_.erase(review_id);
       },
       [this](event_atom, const event_body_ptr& what) {
+        if (const auto* settled = std::get_if<thread_events::review_resolved>(what.get());
+            settled && settled->answer.reviewer == reviewer_kind::guardian &&
+            !is_approval(settled->answer.decision)) {
+          refused_.push_back(settled->answer.digest);
+          if (refused_.size() > most_refused) refused_.pop_front();
+        }
         const auto call = running_.find(call_of(*what));
         const bool delta = std::holds_alternative<thread_events::output_delta>(*what);
         if (delta && (call == running_.end() || ++call->second.deltas > most_deltas)) return;
         publish(*what, call == running_.end() ? turn_ : call->second.turn);
       },
-      [this](add_rule_atom, const prefix_ptr& prefix) {
-        rules_to_keep_.push_back(prefix);
+      [this](add_rule_atom, const rule_ptr& rule) {
+        rules_to_keep_.push_back(rule);
         keep_next_rule();
       },
   };
@@ -220,7 +231,9 @@ std::optional<error> session_thread::cannot_begin(const tool_request& asked) {
   if (used_ids_.contains(asked.call_id))
     return wrong("the id `" + asked.call_id + "` was used before in this thread",
                  "Give every call an id of its own.");
-  if (!asked.turn_id.empty() && asked.turn_id != turn_)
+  // A call of the turn that was stopped is an item like any other (§D11), and refused.
+  const bool stopped = !stopped_because_.empty() && asked.turn_id == stopped_turn_;
+  if (!asked.turn_id.empty() && asked.turn_id != turn_ && !stopped)
     return wrong("the turn `" + asked.turn_id + "` is not open");
   return std::nullopt;
 }
@@ -234,37 +247,46 @@ void session_thread::on(const thread_messages::begin_call& m) {
   }
   used_ids_.insert(asked.call_id);
   if (turn_.empty() && stopped_because_.empty()) open_turn({});
-  const auto* shell = std::get_if<shell_request>(&asked.arguments);
-  if (!shell) {
-    if (m.done) m.done(wrong("request_permissions is not served yet"));
-    return;
-  }
-  auto planned = plan_call(now_->session, *shell, grants_.effective("local", turn_));
+  if (const auto* wish = std::get_if<permissions_request>(&asked.arguments))
+    return ask_permissions(asked, *wish, m.done);
+  auto planned = plan_call(now_->session, std::get<shell_request>(asked.arguments),
+                           grants_.effective(local_environment, turn_));
   planned.plan.call_id = asked.call_id;
   planned.plan.review_nonce = random_id();
   run(asked, std::move(planned), m.done);
 }
 
-void session_thread::run(const tool_request& asked, planned_call planned,
-                         std::function<void(const result<call_report_ptr>&)> on_end) {
-  const auto id = asked.call_id;
-  const std::string tool{tool_name(asked.arguments)};
-  publish(thread_events::item_started{id, tool, planned.plan.what}, turn_);
-  note({transcript_entry::kind::tool_call, tool, shell_join(planned.plan.what.argv)});
+session_thread::running_call&
+session_thread::begin_item(const std::string& id, const std::string& tool, const proposal& what,
+                           std::function<void(const result<call_report_ptr>&)> on_end) {
+  publish(thread_events::item_started{id, tool, what}, turn_);
+  note({transcript_entry::kind::tool_call, tool,
+        what.argv.empty() ? what.justification : shell_join(what.argv)});
   auto& call = running_[id];
   call.turn = turn_;
   call.tool = tool;
   call.done = std::move(on_end);
   if (terms_.audit)
-    terms_.audit->record(
-        entry(audit_kind::request, id, audit_request(tool, planned.plan.what)), {});
-  if (!stopped_because_.empty()) {
-    call_report report;
-    report.call_id = id;
-    report.ending = call_ending::refused;
-    report.message = turn_over_message(stopped_because_);
-    return ended(id, std::make_shared<const call_report>(std::move(report)));
-  }
+    terms_.audit->record(entry(audit_kind::request, id, audit_request(tool, what)), {});
+  return call;
+}
+
+bool session_thread::refuse_after_stop(const std::string& id) {
+  if (stopped_because_.empty()) return false;
+  call_report report;
+  report.call_id = id;
+  report.ending = call_ending::refused;
+  report.message = turn_over_message(stopped_because_);
+  ended(id, std::make_shared<const call_report>(std::move(report)));
+  return true;
+}
+
+void session_thread::run(const tool_request& asked, planned_call planned,
+                         std::function<void(const result<call_report_ptr>&)> on_end) {
+  const auto id = asked.call_id;
+  planned.plan.tool = tool_name(asked.arguments);
+  auto& call = begin_item(id, planned.plan.tool, planned.plan.what, std::move(on_end));
+  if (refuse_after_stop(id)) return;
   const auto make = [system = &system(), judgement = terms_.judgement,
                      partners = partners_, turn = turn_]() mutable -> tool_call_actor {
     partners.turn = turn;
@@ -337,8 +359,12 @@ void session_thread::conclude(const std::string& call_id, const call_report_ptr&
 }
 
 void session_thread::on(const thread_messages::cancel_call& m) {
-  if (const auto call = running_.find(m.call_id); call != running_.end())
-    send(call->second.actor, cancel_v);
+  if (const auto call = running_.find(m.call_id); call != running_.end()) cancel(call->second);
+}
+
+void session_thread::cancel(const running_call& call) {
+  if (call.actor) return send(call.actor, cancel_v);
+  send(partners_.reviewer, withdraw_v, call.review_id); // its answer ends the call
 }
 
 void session_thread::on(const thread_messages::add_transcript& m) {
@@ -357,6 +383,121 @@ void session_thread::note(transcript_entry entry) {
   auto& entries = now_->transcript;
   entries.push_back(std::move(entry));
   if (entries.size() > most_transcript_entries) entries.erase(entries.begin() + 1);
+}
+
+// ---- permissions (§16a) ----
+
+void session_thread::ask_permissions(const tool_request& asked, const permissions_request& wish,
+                                     std::function<void(const result<call_report_ptr>&)> on_end) {
+  const auto id = asked.call_id;
+  review_request question;
+  question.review_id = "review-" + random_id();
+  question.call_id = id;
+  question.tool = tool_name(asked.arguments);
+  question.what.cwd = now_->session.cwd;
+  question.what.sandbox_permissions = sandbox_permissions::with_additional_permissions;
+  question.what.additional_permissions = policy::normalise_overlay(wish.permissions);
+  question.what.justification = wish.reason;
+  question.digest = digest_of(question.what, {});
+  question.reason = wish.reason.empty() ? "the agent asks for permissions" : wish.reason;
+  question.will_be_allowed = permissions_allow(*question.what.additional_permissions);
+  question.strict = now_->session.strict_review;
+  auto& call = begin_item(id, question.tool, question.what, std::move(on_end));
+  call.review_id = question.review_id;
+  if (refuse_after_stop(id)) return;
+
+  const auto end_with = [&](call_report report) {
+    report.call_id = id;
+    ended(id, std::make_shared<const call_report>(std::move(report)));
+  };
+  // What may not be asked for is no question; where no question is allowed nothing is granted.
+  const auto valid = policy::validate_overlay(
+      {sandbox_permissions::with_additional_permissions, question.what.additional_permissions,
+       now_->session.approval, now_->session.additional_permissions, true});
+  if (!valid) {
+    exec_requirement refusal;
+    refusal.reason = to_string(valid.error());
+    refusal.refused_by = refused_by::handler;
+    call_report report;
+    report.ending = call_ending::refused;
+    report.message = policy_refusal_message(refusal);
+    return end_with(std::move(report));
+  }
+  if (!may_request_permissions(now_->session.approval)) {
+    call_report report;
+    report.ending = call_ending::completed;
+    report.granted = given_permissions{};
+    report.message = "Nothing was granted: the approval policy lets nobody be asked.";
+    report.output.stdout_text = report.output.aggregated = encode_given_permissions({});
+    return end_with(std::move(report));
+  }
+  const auto shared = std::make_shared<const review_request>(std::move(question));
+  request(partners_.reviewer, caf::infinite, review_v, shared)
+      .then([this, shared](const review_answer_ptr& said) { permissions_answered(*shared, *said); },
+            [this, shared](caf::error& failed) {
+              permissions_answered(*shared, {shared->review_id, shared->digest,
+                                             review_decision::denied, reviewer_kind::none,
+                                             "the reviewer failed: " + system().render(failed)});
+            });
+}
+
+void session_thread::permissions_answered(const review_request& question,
+                                          const review_answer& said) {
+  ended(question.call_id, std::make_shared<const call_report>(permissions_report(question, said)));
+}
+
+call_report session_thread::permissions_report(const review_request& question,
+                                               const review_answer& said) {
+  call_report report;
+  report.call_id = question.call_id;
+  report.reviews.push_back({question.review_id, 1, said.reviewer, said.decision, said.reason});
+  if (said.decision == review_decision::abort) {
+    report.ending = call_ending::aborted;
+    if (said.reviewer == reviewer_kind::none) { // taken back
+      report.reviews.clear();
+      report.message = cancelled_message();
+    } else {
+      report.message = stopped_message(said);
+    }
+    return report;
+  }
+  const auto call = running_.find(question.call_id);
+  if (!is_approval(said.decision) || said.digest != question.digest || call == running_.end()) {
+    report.ending = call_ending::refused;
+    report.message = review_refusal_message(question, said);
+    return report;
+  }
+  given_permissions given;
+  if (said.permissions) {
+    given = *said.permissions;
+  } else {
+    given.permissions = *question.what.additional_permissions;
+    if (said.decision == review_decision::approved_for_session) given.scope = grant_scope::session;
+  }
+  if (said.reviewer != reviewer_kind::user) given.scope = grant_scope::turn;
+  given.permissions = granted_part(*question.what.additional_permissions, given.permissions,
+                                   now_->session.profile, now_->session.context);
+  const bool turn_open = call->second.turn == turn_;
+  if (given.scope == grant_scope::turn && !turn_open) given.permissions = {}; // it came too late
+  permission_grant grant;
+  grant.environment_id = question.what.environment_id;
+  grant.scope = given.scope;
+  grant.turn_id = call->second.turn;
+  grant.permissions = given.permissions;
+  if (terms_.audit)
+    terms_.audit->record(
+        entry(audit_kind::grant, question.call_id,
+              audit_grant("given", grant.scope == grant_scope::turn ? "turn" : "session",
+                          encode_additional_permissions(grant.permissions))),
+        {});
+  grants_.add(std::move(grant));
+  if (given.strict_auto_review && turn_open) now_->session.strict_review = true;
+  report.ending = call_ending::completed;
+  report.output.stdout_text = report.output.aggregated = encode_given_permissions(given);
+  if (given.permissions.empty())
+    report.message = "Nothing was granted: work inside the boundary, or ask for less.";
+  report.granted = std::move(given);
+  return report;
 }
 
 // ---- turns ----
@@ -395,14 +536,16 @@ void session_thread::on(const thread_messages::end_turn& m) {
 
 void session_thread::stop_turn(const std::string& why) {
   stopped_because_ = why;
+  stopped_turn_ = turn_;
   close_turn(thread_events::turn_ending::interrupted, why);
 }
 
 void session_thread::close_turn(thread_events::turn_ending how, const std::string& reason) {
   for (const auto& [id, call] : running_)
-    if (call.turn == turn_) send(call.actor, cancel_v);
+    if (call.turn == turn_) cancel(call);
   const auto turn = std::exchange(turn_, {});
   grants_.end_turn(turn);
+  now_->session.strict_review = terms_.session.strict_review;
   now_->hooks.turn_id.clear();
   publish(thread_events::turn_ended{how, reason}, turn);
 }
@@ -429,15 +572,28 @@ void session_thread::reply(const std::string& review_id, review_answer answer) {
 }
 
 void session_thread::on(const thread_messages::answer_review& m) {
-  review_answer answer{m.review_id, m.digest, m.decision, reviewer_kind::user, m.reason};
+  review_answer answer{m.review_id, m.digest,      m.decision,   reviewer_kind::user,
+                       m.reason,    m.denies_host, m.permissions};
   auto question = open_.settle(answer);
   if (!question) {
     if (m.done) m.done(question.error());
     return;
   }
   answer.digest = question->digest; // a no may come without it
-  answer.denies_host = m.denies_host;
   reply(m.review_id, std::move(answer));
+  if (m.done) m.done({});
+}
+
+void session_thread::on(const thread_messages::allow_refused& m) {
+  const auto known = std::find(refused_.begin(), refused_.end(), m.digest);
+  if (known == refused_.end()) {
+    if (m.done)
+      m.done(wrong("the automatic reviewer has refused no such action",
+                   "Answer with the digest of the question that it refused."));
+    return;
+  }
+  refused_.erase(known);
+  memory_->overrides.allow(m.digest);
   if (m.done) m.done({});
 }
 
@@ -505,7 +661,7 @@ void session_thread::on(const thread_messages::close_thread& m) {
   closing_ = m;
   if (!turn_.empty()) close_turn(thread_events::turn_ending::interrupted, "the thread was closed");
   for (const auto& [id, call] : running_)
-    send(call.actor, cancel_v);
+    cancel(call);
   finish_closing();
 }
 
@@ -520,21 +676,19 @@ void session_thread::finish_closing() {
 
 void session_thread::keep_next_rule() {
   if (keeping_ || rules_to_keep_.empty() || !terms_.keep_rule) return;
-  const auto prefix = rules_to_keep_.front();
+  const auto rule = rules_to_keep_.front();
   rules_to_keep_.pop_front();
   kept_ = std::make_shared<std::optional<rules_result>>();
   // On the worker, so that the rule stands in the audit before it stands in the rules.
-  const auto work = [keep = terms_.keep_rule, prefix, slot = kept_, audit = terms_.audit,
+  const auto work = [keep = terms_.keep_rule, rule, slot = kept_, audit = terms_.audit,
                      noted = entry(audit_kind::amendment, {},
-                                   audit_amendment("rule", shell_join(*prefix)))] {
+                                   audit_amendment("rule", shell_join(rule->prefix)))] {
     const auto written = audit ? audit->record_and_wait(noted) : result<void>{};
-    slot->emplace(written ? keep(*prefix) : rules_result{written.error()});
+    slot->emplace(written ? keep(*rule) : rules_result{written.error()});
   };
-  const auto queued = workers_.submit(
-      work,
-      [self = caf::actor_cast<session_thread_actor>(this)] {
-        caf::anon_send(self, report_v, std::string{});
-      });
+  const auto queued = workers_.submit(work, [self = caf::actor_cast<session_thread_actor>(this)] {
+    caf::anon_send(self, report_v, std::string{});
+  });
   keeping_ = queued.has_value();
   if (!queued)
     publish(thread_events::warning{"the rule was not kept: " + to_string(queued.error())}, turn_);

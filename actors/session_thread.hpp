@@ -46,7 +46,8 @@ public:
 
 private:
   struct running_call {
-    tool_call_actor actor;
+    tool_call_actor actor; ///< unset: request_permissions
+    std::string review_id; ///< request_permissions: of its question
     std::string turn;
     std::string tool;
     std::size_t deltas = 0;
@@ -65,6 +66,7 @@ private:
   void on(const thread_messages::begin_call& m);
   void on(const thread_messages::cancel_call& m);
   void on(const thread_messages::answer_review& m);
+  void on(const thread_messages::allow_refused& m);
   void on(const thread_messages::start_turn& m);
   void on(const thread_messages::end_turn& m);
   void on(const thread_messages::subscribe& m);
@@ -74,6 +76,15 @@ private:
   void on(const thread_messages::revoke& m);
   void on(const thread_messages::close_thread& m);
 
+  void ask_permissions(const tool_request& asked, const permissions_request& wish,
+                       std::function<void(const result<call_report_ptr>&)> on_end);
+  void permissions_answered(const review_request& question, const review_answer& said);
+  [[nodiscard]] call_report permissions_report(const review_request& question,
+                                               const review_answer& said);
+  running_call& begin_item(const std::string& id, const std::string& tool, const proposal& what,
+                           std::function<void(const result<call_report_ptr>&)> on_end);
+  bool refuse_after_stop(const std::string& id);
+  void cancel(const running_call& call);
   [[nodiscard]] review_desk_terms desk_terms();
   void add_network();
   [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
@@ -105,6 +116,7 @@ private:
   grant_store grants_;
   event_log log_;
   open_reviews open_;
+  std::deque<std::string> refused_; ///< digests of what the automatic reviewer refused last
   std::map<std::string, caf::typed_response_promise<review_answer_ptr>> promises_; ///< by review id
   reactor::timer grace_;
 
@@ -114,8 +126,9 @@ private:
   std::set<std::string> used_ids_;              ///< of calls and turns
   std::string turn_;                            ///< empty: none is open
   std::string stopped_because_;                 ///< not empty: calls wait for the user's next turn
+  std::string stopped_turn_;
 
-  std::deque<prefix_ptr> rules_to_keep_;
+  std::deque<rule_ptr> rules_to_keep_;
   bool keeping_ = false;
   std::shared_ptr<std::optional<rules_result>> kept_;
 

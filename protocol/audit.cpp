@@ -266,12 +266,12 @@ std::string audit_amendment(std::string_view what, std::string_view text) {
   return std::move(out).take();
 }
 
-std::string audit_grant(std::string_view change, std::string_view what, std::string_view id) {
+std::string audit_grant(std::string_view change, std::string_view what, std::string_view which) {
   json_writer out;
   out.open('{');
   out.field("change", change);
   out.field("what", what);
-  out.field("id", id);
+  out.field("which", which);
   out.close('}');
   return std::move(out).take();
 }

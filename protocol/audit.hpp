@@ -73,7 +73,9 @@ std::string audit_attempt_end(const attempt_record& ended);
 std::string audit_end(const call_report& report);
 /// @param what "rule" or "host", @param text the line that is added
 std::string audit_amendment(std::string_view what, std::string_view text);
-/// @param change "given", "revoked"
-std::string audit_grant(std::string_view change, std::string_view what, std::string_view id);
+/// @param change "given" or "revoked"
+/// @param what "turn", "session"; revoked: "grant", "approval"
+/// @param which the permissions as JSON; revoked: the id
+std::string audit_grant(std::string_view change, std::string_view what, std::string_view which);
 
 } // namespace gatehouse
