@@ -5,7 +5,6 @@
 #include "actors/network_desk.hpp"
 #include "actors/thread.hpp"
 #include "protocol/attempt.hpp"
-#include "protocol/audit.hpp"
 #include "protocol/call_report.hpp"
 #include "protocol/review.hpp"
 #include "protocol/thread_event.hpp"
@@ -95,7 +94,6 @@ using ended_atom = caf::atom_constant<caf::atom("ended")>;
 using expire_atom = caf::atom_constant<caf::atom("expire")>;
 using hold_atom = caf::atom_constant<caf::atom("hold")>;
 using check_atom = caf::atom_constant<caf::atom("check")>;
-using record_atom = caf::atom_constant<caf::atom("record")>;
 inline constexpr run_atom run_v{};
 inline constexpr cancel_atom cancel_v{};
 inline constexpr review_atom review_v{};
@@ -111,7 +109,6 @@ inline constexpr ended_atom ended_v{};
 inline constexpr expire_atom expire_v{};
 inline constexpr hold_atom hold_v{};
 inline constexpr check_atom check_v{};
-inline constexpr record_atom record_v{};
 
 /// Answers questions, one reply each; the reply carries the question's id and digest (§48).
 using reviewer_actor = caf::typed_actor<
@@ -147,12 +144,6 @@ using amendment_actor = caf::typed_actor<caf::reacts_to<add_rule_atom, rule_ptr>
 /// Hears what happens to a call between its start and its end (§D11).
 using observer_actor = caf::typed_actor<caf::reacts_to<event_atom, event_body_ptr>>;
 
-/// Writes the audit (§205).
-using auditor_actor = caf::typed_actor<
-    // One reply when the entry and all before it stand: empty, or why it does not stand and what it
-    // describes must not happen. Who waits for nothing sends without a name.
-    caf::replies_to<record_atom, audit_record_ptr>::with<std::string>>;
-
 /// Drives one call through the two-attempt machine; ends with it (§45).
 using orchestrator_actor =
     caf::typed_actor<caf::replies_to<run_atom, judged_call_ptr>::with<call_report_ptr>,
@@ -182,7 +173,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_link_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::listener_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::blocked_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::patch_verdict_ptr)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::audit_record_ptr)
 
 CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
 
@@ -203,6 +193,5 @@ CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::listener_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::blocked_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::patch_verdict_ptr))
-  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::audit_record_ptr))
 
 CAF_END_TYPE_ID_BLOCK(gatehouse)

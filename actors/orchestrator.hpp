@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/auditor_interface.hpp"
 #include "actors/interfaces.hpp"
 
 #include <caf/typed_event_based_actor.hpp>

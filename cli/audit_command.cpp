@@ -1,6 +1,7 @@
+#include "cli/audit_command.hpp"
+
 #include "actors/audit/audit_store.hpp"
 #include "cli/audit_reading.hpp"
-#include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "config/locations.hpp"
 #include "protocol/json_writer.hpp"

@@ -1,14 +1,20 @@
 #include "cli/batch_command.hpp"
 
+#include "cli/batch_engine.hpp"
 #include "cli/batch_run.hpp"
+#include "cli/batch_slurm.hpp"
 #include "cli/output.hpp"
+#include "cli/own_program.hpp"
 #include "cli/thread_setup.hpp"
+#include "config/locations.hpp"
+#include "config/text_file.hpp"
 #include "reactor/signals.hpp"
 
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -30,7 +36,14 @@ be left out. A line out: {"index": …, "callId": …, "result": as of tool/call
                            the last one was cut: a finished call never runs twice
   --retry-started          with --journal: calls that had started when a run was cut run again;
                            else they are reported as interrupted
-  --profile, --ask, --cwd, --rules   as in `gatehouse run`
+  --timeout-ms N           limit of calls that name none; default: default_timeout_ms
+  --retries N              a call that failed or ran out of time runs again, N times at most
+  --url URL                a running `gatehouse serve` runs them: ws://HOST:PORT or unix:///PATH;
+                           --token-file FILE, default: the agent's in your state folder
+  --engine slurm           splits the calls into a job array of a Slurm cluster, with --work DIR, a
+                           folder that every node sees, and --tasks N (default: 2); options of
+                           sbatch by --sbatch OPTION (repeatable). The same command goes on
+  --profile, --ask, --cwd, --rules   as in `gatehouse run` (--rules not with --url)
 
 All lines are read before the first call runs. Nobody is asked: what needs an approval is answered
 by hooks or the automatic reviewer, or refused.
@@ -113,6 +126,13 @@ result<batch_terms> read_terms(const options& given) {
       return error{
           errc::invalid_request, "--jobs takes a number from 1 to 1024, not '" + *jobs + "'", {}};
   }
+  if (const auto retries = given.value("--retries")) {
+    const auto end = retries->data() + retries->size();
+    const auto read = std::from_chars(retries->data(), end, terms.retries);
+    if (read.ec != std::errc{} || read.ptr != end || terms.retries > 100)
+      return error{
+          errc::invalid_request, "--retries takes a number from 0 to 100, not '" + *retries + "'", {}};
+  }
   const auto order = given.value("--order").value_or("completion");
   if (order != "input" && order != "completion")
     return error{errc::invalid_request, "--order is input or completion, not '" + order + "'", {}};
@@ -124,57 +144,127 @@ result<batch_terms> read_terms(const options& given) {
   return terms;
 }
 
-} // namespace
+/// `--timeout-ms`.
+result<std::optional<std::chrono::milliseconds>> read_limit(const options& given) {
+  const auto text = given.value("--timeout-ms");
+  if (!text) return std::optional<std::chrono::milliseconds>{};
+  std::uint32_t ms = 0;
+  const auto end = text->data() + text->size();
+  const auto read = std::from_chars(text->data(), end, ms);
+  if (read.ec != std::errc{} || read.ptr != end || ms == 0)
+    return error{errc::invalid_request,
+                 "--timeout-ms takes a whole number of milliseconds above 0, not '" + *text + "'",
+                 {}};
+  return std::optional{std::chrono::milliseconds{ms}};
+}
 
-int batch_command(arguments given) {
-  const known_option known[] = {
-      {"-j", true},        {"--jobs", true},        {"--order", true},   {"--fail-fast"},
-      {"--journal", true}, {"--retry-started"},     {"--profile", true}, {"--ask", true},
-      {"--cwd", true},     {"--rules", true, true}, {"--help"},          {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (read->rest().size() != 1) return wrong_usage("one FILE, or - for standard input", example);
-  const auto terms = read_terms(*read);
-  if (!terms) return wrong_usage(terms.error().message, example);
-  const auto refuse = [](const error& why) {
-    complain(why);
-    return exit_wrong_usage;
-  };
-  const auto& name = read->rest().front();
-  const auto text = read_input(name);
-  if (!text) return refuse(text.error());
-  const auto input = read_batch_input(*text, name == "-" ? "standard input" : name);
-  if (!input) return refuse(input.error());
-  const auto start = load_for(*read);
-  if (!start) return refuse(start.error());
-  actors::thread_host host;
-  auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "batch");
-  if (!setup) return refuse(setup.error());
-  std::unique_ptr<batch_journal> journal;
-  if (const auto path = read->value("--journal")) {
-    auto opened = batch_journal::open(*path, input->fingerprint, input->items.size());
-    if (!opened) return refuse(opened.error());
-    journal = *std::move(opened);
+/// `--url` and what belongs to it.
+result<remote_terms> read_remote(const options& given) {
+  for (const auto* option : {"--rules", "--timeout-ms"})
+    if (given.has(option))
+      return error{errc::invalid_request,
+                   std::string{option} + " and --url exclude each other: the daemon has its own",
+                   {}};
+  remote_terms remote;
+  auto target = reactor::read_websocket_address(*given.value("--url"));
+  if (!target) return target.error();
+  remote.target = *std::move(target);
+  std::error_code failed;
+  remote.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
+                   .lexically_normal()
+                   .string();
+  while (remote.cwd.size() > 1 && remote.cwd.back() == '/')
+    remote.cwd.pop_back();
+  remote.profile = given.value("--profile");
+  remote.approval_policy = given.value("--ask");
+  const auto named = given.value("--token-file");
+  const auto path =
+      named.value_or(config::locations_from_environment().state + "/tokens/agent.token");
+  const auto text = config::read_text_file(path, 4096);
+  if (!text) return text.error();
+  if (!*text && named) return error{errc::not_found, "there is no file " + path, {}};
+  remote.token = text->value_or("");
+  while (!remote.token.empty() && remote.token.back() == '\n')
+    remote.token.pop_back();
+  return remote;
+}
+
+/// `--engine slurm` and what belongs to it; the rest is for the tasks.
+result<slurm_terms> read_slurm(const options& given) {
+  slurm_terms terms;
+  for (const auto* option : {"--url", "--token-file", "--journal", "--order"})
+    if (given.has(option))
+      return error{errc::invalid_request,
+                   std::string{option} + " and --engine slurm exclude each other", {}};
+  const auto work = given.value("--work");
+  if (!work) return error{errc::invalid_request, "--engine slurm needs --work DIR", {}};
+  std::error_code failed;
+  terms.work = std::filesystem::absolute(*work, failed).lexically_normal().string();
+  while (terms.work.size() > 1 && terms.work.back() == '/')
+    terms.work.pop_back();
+  if (const auto text = given.value("--tasks")) {
+    const auto end = text->data() + text->size();
+    const auto read = std::from_chars(text->data(), end, terms.tasks);
+    if (read.ec != std::errc{} || read.ptr != end || terms.tasks == 0 || terms.tasks > 100'000)
+      return error{
+          errc::invalid_request, "--tasks takes a number from 1 to 100000, not '" + *text + "'", {}};
   }
-  warn(setup->warnings);
+  for (const auto* option : {"-j", "--jobs", "--retries", "--timeout-ms", "--profile", "--ask"})
+    if (const auto value = given.value(option)) {
+      terms.options.emplace_back(option);
+      terms.options.push_back(*value);
+    }
+  for (const auto& file : given.values("--rules")) {
+    terms.options.emplace_back("--rules");
+    terms.options.push_back(std::filesystem::absolute(file, failed).string());
+  }
+  for (const auto* flag : {"--fail-fast", "--retry-started"})
+    if (given.has(flag)) terms.options.emplace_back(flag);
+  terms.options.emplace_back("--cwd");
+  terms.options.push_back(
+      std::filesystem::absolute(given.value("--cwd").value_or("."), failed).string());
+  terms.sbatch = given.values("--sbatch");
+  terms.program = beside_me("gatehouse");
+  for (char** entry = environ; *entry; ++entry)
+    terms.environment.emplace_back(*entry);
+  return terms;
+}
 
-  setup->terms.shell.max_running = terms->jobs;
-  setup->terms.nobody_reason =
-      "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, or change the "
-      "approval policy";
-  const auto thread = host.open(std::move(setup->terms));
+int run_slurm(const batch_input& input, const slurm_terms& terms) {
   bool stop = false;
-  const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
+  reactor::event_loop loop; // for the signals only
+  const auto signals =
+      reactor::signal_watch::open(loop, {SIGINT, SIGTERM, SIGHUP}, [&](int) { stop = true; });
+  const auto counts = run_on_slurm(
+      input, terms, [](const std::string& line) { return print(line + "\n"); },
+      [&] {
+        loop.poll();
+        return stop;
+      });
+  if (!counts) {
+    complain(counts.error());
+    return stop ? exit_stopped : exit_failed;
+  }
+  print_error(summary(*counts));
+  return exit_status(*counts);
+}
+
+/// A batch whose engine stands, to its end; the status to exit with.
+int run_with(batch_engine& engine, const batch_input& input, batch_journal* journal,
+             const batch_terms& terms) {
+  bool stop = false;
+  const auto signals = reactor::signal_watch::open(engine.loop(), {SIGINT, SIGTERM, SIGHUP},
                                                    [&](int) { stop = true; });
-  if (!signals) return refuse(signals.error());
+  if (!signals) {
+    complain(signals.error());
+    return exit_wrong_usage;
+  }
   bool lost = false;
-  progress_bar bar{input->items.size()};
-  batch_run run{host,
-                thread,
-                *input,
-                journal.get(),
-                *terms,
+  progress_bar bar{input.items.size()};
+  batch_run run{engine,
+                input,
+                journal,
+                terms,
                 [&](const std::string& line) {
                   lost = lost || !print(line + "\n");
                   return !lost;
@@ -192,6 +282,79 @@ int batch_command(arguments given) {
     return exit_failed;
   }
   return stop ? exit_stopped : exit_status(*counts);
+}
+
+} // namespace
+
+int batch_command(arguments given) {
+  const known_option known[] = {
+      {"-j", true},        {"--jobs", true},        {"--order", true},   {"--fail-fast"},
+      {"--journal", true}, {"--retry-started"},  {"--retries", true}, {"--timeout-ms", true},
+      {"--url", true}, {"--token-file", true}, {"--engine", true}, {"--work", true}, {"--tasks", true}, {"--sbatch", true, true},     {"--profile", true}, {"--ask", true},
+      {"--cwd", true},     {"--rules", true, true}, {"--help"},          {"-h"}};
+  const auto read = read_options(given, known);
+  if (!read) return wrong_usage(read.error().message, example);
+  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  if (read->rest().size() != 1) return wrong_usage("one FILE, or - for standard input", example);
+  const auto terms = read_terms(*read);
+  if (!terms) return wrong_usage(terms.error().message, example);
+  const auto refuse = [](const error& why) {
+    complain(why);
+    return exit_wrong_usage;
+  };
+  const auto& name = read->rest().front();
+  const auto text = read_input(name);
+  if (!text) return refuse(text.error());
+  const auto input = read_batch_input(*text, name == "-" ? "standard input" : name);
+  if (!input) return refuse(input.error());
+  // Last of all, so that nothing is left behind by a command line that was wrong.
+  std::unique_ptr<batch_journal> journal;
+  const auto open_journal = [&]() -> result<void> {
+    const auto path = read->value("--journal");
+    if (!path) return {};
+    auto opened = batch_journal::open(*path, input->fingerprint, input->items.size());
+    if (!opened) return opened.error();
+    journal = *std::move(opened);
+    return {};
+  };
+  const auto engine_name = read->value("--engine").value_or("local");
+  if (engine_name != "local" && engine_name != "slurm")
+    return wrong_usage("--engine is local or slurm, not '" + engine_name + "'", example);
+  if (engine_name == "slurm") {
+    const auto slurm = read_slurm(*read);
+    if (!slurm) return wrong_usage(to_string(slurm.error()), example);
+    return run_slurm(*input, *slurm);
+  }
+  for (const auto* option : {"--work", "--tasks", "--sbatch"})
+    if (read->has(option))
+      return wrong_usage(std::string{option} + " needs --engine slurm", example);
+  if (read->has("--url")) {
+    auto remote = read_remote(*read);
+    if (!remote) return wrong_usage(to_string(remote.error()), example);
+    if (const auto ready = open_journal(); !ready) return refuse(ready.error());
+    reactor::event_loop loop;
+    remote_engine engine{loop, *std::move(remote)};
+    return run_with(engine, *input, journal.get(), *terms);
+  }
+  if (read->has("--token-file")) return wrong_usage("--token-file needs --url", example);
+  const auto limit = read_limit(*read);
+  if (!limit) return wrong_usage(limit.error().message, example);
+  const auto start = load_for(*read);
+  if (!start) return refuse(start.error());
+  actors::thread_host host;
+  auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "batch");
+  if (!setup) return refuse(setup.error());
+  if (const auto ready = open_journal(); !ready) return refuse(ready.error());
+  warn(setup->warnings);
+
+  setup->terms.shell.max_running = terms->jobs;
+  setup->terms.nobody_reason =
+      "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, or change the "
+      "approval policy";
+  if (*limit) setup->terms.shell.default_timeout = **limit;
+  const auto thread = host.open(std::move(setup->terms));
+  local_engine engine{host, thread};
+  return run_with(engine, *input, journal.get(), *terms);
 }
 
 } // namespace gatehouse::cli

@@ -26,13 +26,14 @@ result<batch_item> read_item(std::string_view line, const json_source& source, s
   if (!tree) return tree.error();
   const auto read = rpc::codec<rpc::batch::item_line>::decode(json_node{*tree, source});
   if (!read) return read.error();
-  auto arguments =
-      decode_tool_arguments(read->tool.value_or("shell_command"), rpc::to_json(read->arguments));
+  const auto tool = read->tool.value_or("shell_command");
+  auto json = rpc::to_json(read->arguments);
+  auto arguments = decode_tool_arguments(tool, json);
   if (!arguments)
     return error{arguments.error().code, source.what + ": " + arguments.error().message,
                  arguments.error().remedy};
   return batch_item{read->call_id.value_or("item-" + std::to_string(number)),
-                    *std::move(arguments)};
+                    *std::move(arguments), tool, std::move(json)};
 }
 
 } // namespace

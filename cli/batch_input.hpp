@@ -13,6 +13,8 @@ namespace gatehouse::cli {
 struct batch_item {
   std::string call_id;
   tool_arguments arguments;
+  std::string tool;
+  std::string json; ///< the arguments as they were given
 };
 
 struct batch_input {

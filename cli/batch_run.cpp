@@ -26,33 +26,33 @@ int exit_status(const batch_counts& counts) noexcept {
   return counts.refused > 0 ? 3 : 0;
 }
 
-batch_run::batch_run(actors::thread_host& host, const actors::thread_handle& thread,
-                     const batch_input& input, batch_journal* journal, batch_terms terms,
+void batch_counts::add(app::call_status status, bool exit_zero) {
+  switch (status) {
+  case app::call_status::completed: ++(exit_zero ? fine : failed); break;
+  case app::call_status::failed:
+  case app::call_status::timed_out: ++failed; break;
+  case app::call_status::declined:
+  case app::call_status::rejected: ++refused; break;
+  case app::call_status::interrupted: ++interrupted; break;
+  }
+}
+
+batch_run::batch_run(batch_engine& engine, const batch_input& input, batch_journal* journal, batch_terms terms,
                      std::function<bool(const std::string&)> tell,
                      std::function<void(std::size_t)> progress)
-    : host_{host}, thread_{thread}, input_{input}, journal_{journal}, terms_{terms},
+    : engine_{engine}, input_{input}, journal_{journal}, terms_{terms},
       tell_{std::move(tell)}, progress_{std::move(progress)} {}
 
 result<batch_counts> batch_run::run(const std::function<bool()>& stop) {
   start_more();
-  host_.loop().run_until([&] {
+  engine_.loop().run_until([&] {
     if (!stopping_ && stop()) end_all();
-    return running_ == 0;
+    if (const auto why = engine_.failure(); why && !failure_) failure_ = *why;
+    return running_ == 0 || engine_.failure();
   });
   counts_.not_run = input_.items.size() - done_;
   if (failure_) return *failure_;
   return counts_;
-}
-
-void batch_run::count(app::call_status status, bool exit_zero) {
-  switch (status) {
-  case app::call_status::completed: ++(exit_zero ? counts_.fine : counts_.failed); break;
-  case app::call_status::failed:
-  case app::call_status::timed_out: ++counts_.failed; break;
-  case app::call_status::declined:
-  case app::call_status::rejected: ++counts_.refused; break;
-  case app::call_status::interrupted: ++counts_.interrupted; break;
-  }
 }
 
 /// An item that an earlier run has started.
@@ -64,7 +64,7 @@ void batch_run::take_up(std::int64_t index, const journal_entry& known) {
     if (const auto tree = parse_json(known.result, source))
       if (const auto read = rpc::codec<app::tool_call_result>::decode(json_node{*tree, source}))
         zero = exited_zero(*read);
-    count(known.status, zero);
+    counts_.add(known.status, zero);
     have(index, known.call_id, known.result);
     return;
   }
@@ -73,7 +73,7 @@ void batch_run::take_up(std::int64_t index, const journal_entry& known) {
   cut.status = app::call_status::interrupted;
   cut.message = cut_message;
   cut.report = {"{}"};
-  count(cut.status, false);
+  counts_.add(cut.status, false);
   have(index, cut.call_id, rpc::to_json(cut));
 }
 
@@ -98,23 +98,33 @@ void batch_run::start(std::int64_t index) {
       end_all();
       return;
     }
-  ++running_;
-  const auto& item = input_.items[static_cast<std::size_t>(index)];
-  thread_.send(actors::thread_messages::begin_call{
-      {item.call_id, {}, item.arguments},
-      [this, index](const result<call_report_ptr>& report) { ended(index, report); }});
+  begin(index);
 }
 
-void batch_run::ended(std::int64_t index, const result<call_report_ptr>& report) {
+void batch_run::begin(std::int64_t index) {
+  ++running_;
+  const auto& item = input_.items[static_cast<std::size_t>(index)];
+  const auto again = tries_.find(index);
+  // An id names one run of a call; that of the item names the first.
+  const auto id = again == tries_.end() ? item.call_id
+                                        : item.call_id + "~" + std::to_string(again->second);
+  engine_.start(id, item, [this, index](app::tool_call_result told) {
+    ended(index, std::move(told));
+  });
+}
+
+void batch_run::ended(std::int64_t index, app::tool_call_result told) {
   --running_;
-  app::tool_call_result told;
-  if (report) {
-    told = app::result_of(**report);
-  } else { // there was no such call
-    told.call_id = input_.items[static_cast<std::size_t>(index)].call_id;
-    told.message = to_string(report.error());
-    told.report = {"{}"};
-  }
+  const bool failed = told.status == app::call_status::failed ||
+                      told.status == app::call_status::timed_out ||
+                      (told.status == app::call_status::completed && !exited_zero(told));
+  if (failed && !stopping_ && terms_.retries > 0)
+    if (auto& tries = tries_[index]; tries < terms_.retries) {
+      ++tries;
+      return begin(index);
+    }
+  tries_.erase(index);
+  told.call_id = input_.items[static_cast<std::size_t>(index)].call_id;
   const auto json = rpc::to_json(told);
   // A call that this run itself has stopped is one that was cut.
   const bool cut = stopping_ && told.status == app::call_status::interrupted;
@@ -123,7 +133,7 @@ void batch_run::ended(std::int64_t index, const result<call_report_ptr>& report)
       failure_ = noted.error();
       end_all();
     }
-  count(told.status, exited_zero(told));
+  counts_.add(told.status, exited_zero(told));
   have(index, told.call_id, json);
   const bool fine = told.status == app::call_status::completed && exited_zero(told);
   if (terms_.fail_fast && !fine) end_all();
@@ -148,8 +158,7 @@ void batch_run::have(std::int64_t index, const std::string& call_id,
 
 void batch_run::end_all() {
   if (std::exchange(stopping_, true)) return;
-  thread_.send(actors::thread_messages::end_turn{
-      {}, thread_events::turn_ending::interrupted, "the batch was stopped"});
+  engine_.stop();
 }
 
 } // namespace gatehouse::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/thread_host.hpp"
+#include "cli/batch_engine.hpp"
 #include "cli/batch_input.hpp"
 #include "cli/batch_journal.hpp"
 
@@ -15,6 +15,7 @@ struct batch_terms {
   std::size_t jobs = 1;
   bool input_order = false;   ///< results in the order of the input, not of their ends
   bool fail_fast = false;     ///< after the first that is not fine nothing more starts
+  std::size_t retries = 0;    ///< times that a call which failed or ran out of time runs again
   bool retry_started = false; ///< items that had started when an earlier run was cut run again
 };
 
@@ -25,37 +26,37 @@ struct batch_counts {
   std::size_t interrupted = 0; ///< stopped, or had started when an earlier run was cut
   std::size_t remembered = 0;  ///< of all those: finished in an earlier run
   std::size_t not_run = 0;
+
+  void add(rpc::app::call_status status, bool exit_zero);
 };
 
 /// 0 all fine, 1 some failed or did not run, 3 some were refused and nothing else was wrong.
 int exit_status(const batch_counts& counts) noexcept;
 
-/// Runs the items of a batch in one thread, at most `jobs` at a time, and tells their results.
+/// Runs the items of a batch, at most `jobs` at a time, and tells their results.
 class batch_run {
 public:
   /// @param journal may be null
   /// @param tell one result as a line of JSON; false ends the run
   /// @param progress after each end: how many of all are done
-  batch_run(actors::thread_host& host, const actors::thread_handle& thread,
-            const batch_input& input, batch_journal* journal, batch_terms terms,
+  batch_run(batch_engine& engine, const batch_input& input, batch_journal* journal, batch_terms terms,
             std::function<bool(const std::string&)> tell,
             std::function<void(std::size_t done)> progress);
 
   /// To the end, on the loop. `stop` is asked at every event: true ends what runs.
-  /// Errors: the journal cannot be written; what ran was ended.
+  /// Errors: the journal cannot be written, and what ran was ended; or the engine failed.
   result<batch_counts> run(const std::function<bool()>& stop);
 
 private:
   void take_up(std::int64_t index, const journal_entry& known);
   void start_more();
   void start(std::int64_t index);
-  void ended(std::int64_t index, const result<call_report_ptr>& report);
-  void count(rpc::app::call_status status, bool exit_zero);
+  void begin(std::int64_t index);
+  void ended(std::int64_t index, rpc::app::tool_call_result told);
   void have(std::int64_t index, const std::string& call_id, const std::string& result_json);
   void end_all();
 
-  actors::thread_host& host_;
-  const actors::thread_handle& thread_;
+  batch_engine& engine_;
   const batch_input& input_;
   batch_journal* journal_;
   batch_terms terms_;
@@ -65,6 +66,7 @@ private:
   std::int64_t next_ = 0;      ///< to start
   std::int64_t next_told_ = 0; ///< in input order
   std::map<std::int64_t, std::string> untold_;
+  std::map<std::int64_t, std::size_t> tries_; ///< of calls that ran more than once
   std::size_t running_ = 0, done_ = 0;
   bool stopping_ = false;
   std::optional<error> failure_;

@@ -7,7 +7,6 @@ namespace gatehouse::cli {
 // The commands that need no actors. Each takes the words after its name and returns the status to
 // exit with.
 
-int audit_command(arguments given);
 int sandbox_command(arguments given);
 int doctor_command(arguments given);
 int config_command(arguments given);

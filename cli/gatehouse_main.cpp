@@ -1,4 +1,5 @@
 // The program `gatehouse`: what needs no actors runs here; the rest is handed to `gatehouse-host`.
+#include "cli/audit_command.hpp"
 #include "cli/commands.hpp"
 #include "cli/exec_server_files.hpp"
 #include "cli/output.hpp"
@@ -19,6 +20,7 @@ constexpr std::string_view help_text =
   gatehouse run [options] -- CMD…           one command through decision, approval and sandbox
   gatehouse apply-patch [options] [PATCH]   one patch through the same; reads standard input
   gatehouse batch [options] FILE            many calls, one JSON line each in and out
+  gatehouse load [options] URL              calls against a running server, measured
   gatehouse mcp [options]                   the same as a tool server for agents (MCP)
   gatehouse serve [options]                 the endpoint for IDE extensions: WebSocket, JSON-RPC
   gatehouse sandbox [options] -- CMD…       one command inside the boundary, nobody asked

@@ -2,6 +2,7 @@
 #include "cli/apply_patch_command.hpp"
 #include "cli/batch_command.hpp"
 #include "cli/exec_server_command.hpp"
+#include "cli/load_command.hpp"
 #include "cli/mcp_command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
@@ -20,6 +21,7 @@ int run(gatehouse::cli::arguments given) {
   if (name == "run") return run_command(given.subspan(1));
   if (name == "apply-patch") return apply_patch_command(given.subspan(1));
   if (name == "batch") return batch_command(given.subspan(1));
+  if (name == "load") return load_command(given.subspan(1));
   if (name == "mcp") return mcp_command(given.subspan(1));
   if (name == "exec-server") return exec_server_command(given.subspan(1));
   if (name == "serve") return serve_command(given.subspan(1));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/audit/audit_sink.hpp"
-#include "actors/interfaces.hpp"
+#include "actors/audit/auditor_interface.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>

@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from exec_client import ExecServer
+import exec_client
 
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 
@@ -222,12 +222,17 @@ class Audit(unittest.TestCase):
         self.assertEqual(done.stdout, "")
 
     def test_an_exec_server_records_what_its_clients_start(self):
-        with ExecServer([GATEHOUSE, "exec-server", "--listen", "stdio://"], env=self.env) as server:
-            sandbox = {"permissions": {"type": "managed", "file_system": {"type": "restricted", "entries": [
-                {"path": {"type": "special", "value": {"kind": "root"}}, "access": "read"}]}, "network": "restricted"}, "cwd": "file://" + self.ws}
-            server.start_and_wait("p1", ["/bin/echo", "hi"], self.ws, sandbox)
+        with exec_client.Server("--no-auth", env=self.env) as server:
+            client = exec_client.Client(server)
+            client.start_session()
+            client.call("process/start", **exec_client.start("p1", ["/bin/echo", "hi"], self.ws))
+            while client.receive().get("method") != "process/closed":
+                pass
+            client.call("fs/writeFile", path=exec_client.uri(self.ws + "/f"), dataBase64="eA==", sandbox=exec_client.sandbox(self.ws))
+            client.drop()
         found = [(e["kind"], e["call"]) for e in self.entries()]
-        self.assertEqual(found, [("attempt", "p1"), ("attempt_end", "p1")])
+        self.assertEqual(found, [("attempt", "p1"), ("attempt_end", "p1"), ("request", "")])
+        self.assertEqual(self.entries()[-1]["body"]["path"], self.ws + "/f")
 
 
 if __name__ == "__main__":

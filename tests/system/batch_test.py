@@ -110,6 +110,50 @@ class Batch(unittest.TestCase):
         results = [json.loads(line) for line in again.stdout.splitlines()]
         self.assertEqual((again.returncode, {r["result"]["status"] for r in results}), (0, {"completed"}), again.stderr)
 
+    def test_only_what_failed_runs_again_and_only_where_asked(self):
+        flaky = self.call("echo x >> tries; test $(wc -l < tries) -ge 3")
+        status, results, said = self.run_batch([flaky, self.call("echo y >> once", callId="b")], "--retries", "5")
+        self.assertEqual((status, [r["callId"] for r in results]), (0, ["item-1", "b"]), said)
+        with open(self.ws + "/tries", encoding="ascii") as file:
+            self.assertEqual(len(file.read().split()), 3)
+        with open(self.ws + "/once", encoding="ascii") as file:
+            self.assertEqual(len(file.read().split()), 1)
+        status, results, _ = self.run_batch([self.call("echo z >> more; false")], "--retries", "2")
+        self.assertEqual((status, len(results)), (1, 1))
+        with open(self.ws + "/more", encoding="ascii") as file:
+            self.assertEqual(len(file.read().split()), 3)
+
+    def test_a_limit_for_calls_that_name_none(self):
+        own = {"arguments": {"command": "sleep 1; echo done", "timeout_ms": 20000}, "callId": "own"}
+        status, results, said = self.run_batch([self.call("sleep 30"), own], "--timeout-ms", "300")
+        self.assertEqual(status, 1, said)
+        self.assertEqual([r["result"]["status"] for r in results], ["timedOut", "completed"])
+
+    def test_a_daemon_runs_them(self):
+        serve = subprocess.Popen([GATEHOUSE, "serve", "--profile", "workspace-write"], cwd=self.ws, env=self.env, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(serve.stdout.close)
+        self.addCleanup(serve.wait)
+        self.addCleanup(serve.terminate)
+        url = serve.stdout.readline().strip()
+        path = self.write([self.call("echo one"), self.call("exit 4", callId="b"), self.call("rm -rf x")])
+        argv = [GATEHOUSE, "batch", "--cwd", self.ws, "--url", url, "--ask", "never", "-j", "2", "--order", "input", path]
+        done = subprocess.run(argv, env=self.env, capture_output=True, text=True, timeout=120, check=False)
+        results = [json.loads(line)["result"] for line in done.stdout.splitlines()]
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual([(r["callId"], r["status"]) for r in results], [("item-1", "completed"), ("b", "completed"), ("item-3", "rejected")])
+        self.assertEqual((results[0]["output"], results[1]["exitCode"]), ("one\n", 4))
+        wrong = subprocess.run([*argv[:5], "ws://127.0.0.1:1", path], env=self.env, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("cannot connect", wrong.stderr)
+
+    def test_wrong_combinations_are_usage(self):
+        path = self.write([self.call("true")])
+        for options in (["--url", "ws://127.0.0.1:1", "--rules", "x"], ["--token-file", "x"], ["--engine", "cloud"], ["--engine", "slurm"],
+                        ["--tasks", "2"], ["--retries", "many"], ["--url", "http://x"]):
+            done = subprocess.run([GATEHOUSE, "batch", *options, path], env=self.env, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, f"{options}: {done.stderr}")
+
     def test_ctrl_c_ends_what_runs_and_says_so(self):
         path = self.write([self.call("echo $$ > pid; sleep 60"), self.call("true")])
         with subprocess.Popen(self.argv(path), env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
