@@ -73,6 +73,7 @@ void session_thread::on_exit() {
   promises_.clear();
   subscribers_.clear();
   terms_ = {};
+  audit_ = {};
 }
 
 session_thread::behavior_type session_thread::make_behavior() {
@@ -94,7 +95,7 @@ session_thread::behavior_type session_thread::make_behavior() {
   partners_.patches =
       system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
-  if (terms_.audit) begin_audit();
+  if (audit_.sink) begin_audit();
   if (terms_.session.network) add_network();
   partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
   partners_.amendments = caf::actor_cast<amendment_actor>(this);
@@ -144,7 +145,7 @@ audit_record session_thread::entry(audit_kind kind, std::string call_id, std::st
 }
 
 void session_thread::begin_audit() {
-  partners_.auditor = system().spawn<auditor>(terms_.audit);
+  partners_.auditor = system().spawn<auditor>(audit_.sink);
   partners_.session = terms_.id;
   partners_.reviewer = system().spawn<audited_reviewer>(
       partners_.reviewer, partners_.auditor, [now = now_, id = terms_.id] {
@@ -154,9 +155,9 @@ void session_thread::begin_audit() {
         return about;
       });
   const auto& session = terms_.session;
-  terms_.audit->record(
+  audit_.sink->record(
       entry(audit_kind::session, {},
-            audit_session(terms_.program, terms_.version, session.cwd,
+            audit_session(audit_.program, audit_.version, session.cwd,
                           encode_approval_policy(session.approval), encode_profile(session.profile),
                           session.backend)),
       {});
@@ -169,7 +170,7 @@ void session_thread::add_network() {
   network.reviewer = partners_.reviewer;
   network.session_offered = terms_.session_approvals;
   if (terms_.keep_host)
-    network.keep_rule = [keep = terms_.keep_host, &workers = workers_, audit = terms_.audit,
+    network.keep_rule = [keep = terms_.keep_host, &workers = workers_, audit = audit_.sink,
                          id = terms_.id](const host_key& key, bool allow) {
       const auto work = [keep, key, allow, audit, id] {
         const auto text = std::string{allow ? "allow " : "deny "} + to_string(key);
@@ -266,8 +267,8 @@ session_thread::begin_item(const std::string& id, const std::string& tool, const
   call.turn = turn_;
   call.tool = tool;
   call.done = std::move(on_end);
-  if (terms_.audit)
-    terms_.audit->record(entry(audit_kind::request, id, audit_request(tool, what)), {});
+  if (audit_.sink)
+    audit_.sink->record(entry(audit_kind::request, id, audit_request(tool, what)), {});
   return call;
 }
 
@@ -484,8 +485,8 @@ call_report session_thread::permissions_report(const review_request& question,
   grant.scope = given.scope;
   grant.turn_id = call->second.turn;
   grant.permissions = given.permissions;
-  if (terms_.audit)
-    terms_.audit->record(
+  if (audit_.sink)
+    audit_.sink->record(
         entry(audit_kind::grant, question.call_id,
               audit_grant("given", grant.scope == grant_scope::turn ? "turn" : "session",
                           encode_additional_permissions(grant.permissions))),
@@ -643,8 +644,8 @@ void session_thread::on(const thread_messages::revoke& m) {
   const bool found = m.what == thread_messages::revoke::kind::grant
                          ? grants_.revoke(m.id)
                          : memory_->approvals.revoke(m.id);
-  if (found && terms_.audit)
-    terms_.audit->record(
+  if (found && audit_.sink)
+    audit_.sink->record(
         entry(audit_kind::grant, {},
               audit_grant("revoked",
                           m.what == thread_messages::revoke::kind::grant ? "grant" : "approval",
@@ -680,7 +681,7 @@ void session_thread::keep_next_rule() {
   rules_to_keep_.pop_front();
   kept_ = std::make_shared<std::optional<rules_result>>();
   // On the worker, so that the rule stands in the audit before it stands in the rules.
-  const auto work = [keep = terms_.keep_rule, rule, slot = kept_, audit = terms_.audit,
+  const auto work = [keep = terms_.keep_rule, rule, slot = kept_, audit = audit_.sink,
                      noted = entry(audit_kind::amendment, {},
                                    audit_amendment("rule", shell_join(rule->prefix)))] {
     const auto written = audit ? audit->record_and_wait(noted) : result<void>{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/program_audit.hpp"
 #include "actors/event_log.hpp"
 #include "actors/open_reviews.hpp"
 #include "actors/orchestrator.hpp"
@@ -109,6 +110,7 @@ private:
   void finish_closing();
 
   thread_terms terms_;
+  program_audit audit_ = the_program_audit();
   reactor::event_loop& loop_;
   reactor::worker_pool& workers_;
   std::shared_ptr<now> now_ = std::make_shared<now>();

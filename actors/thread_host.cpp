@@ -1,5 +1,6 @@
 #include "actors/thread_host.hpp"
 
+#include "actors/audit/program_audit.hpp"
 #include "actors/random_id.hpp"
 #include "actors/session_thread.hpp"
 #include "protocol/denial_message.hpp"
@@ -70,6 +71,7 @@ thread_host::~thread_host() {
   }
   (void)reactor::run_until_actors_done(s.loop, *s.system, 10s);
   s.system.reset();
+  set_program_audit({});
 }
 
 reactor::event_loop& thread_host::loop() noexcept {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "actors/audit/audit_sink.hpp"
 #include "actors/guardian.hpp"
 #include "actors/hooked_call.hpp"
 #include "actors/judge.hpp"
@@ -44,10 +43,6 @@ struct thread_terms {
   /// Keeps a decision about a host for good (§113). Blocks: it is called on a worker. Unset: it is
   /// not kept.
   std::function<void(const host_key&, bool allow)> keep_host;
-
-  std::shared_ptr<audit_sink> audit; ///< unset: nothing is recorded (§205)
-  std::string program;               ///< for the audit: "run", "serve", …
-  std::string version;
 
   std::size_t retained_bytes = 1024 * 1024; ///< of events, for clients that come back
 };

@@ -2,6 +2,7 @@
 
 #include "actors/audit/audit_store.hpp"
 #include "cli/audit_reading.hpp"
+#include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "config/locations.hpp"
 #include "protocol/json_writer.hpp"
@@ -12,27 +13,6 @@
 
 namespace gatehouse::cli {
 namespace {
-
-constexpr std::string_view example = "gatehouse audit list --kind denial --since 2026-01-31";
-constexpr std::string_view help = R"(gatehouse audit list | show SEQ|CALL | export | verify
-Reads what was recorded: every request, decision, review, attempt, denial, grant and amendment.
-
-  list      one line an entry, the newest last; --limit N, default 50, 0 for all
-  show      one entry by its number, or all entries of one call, whole
-  export    one JSON object a line: {"seq","time","kind","session","turn","call","attempt","hash",
-            "body"}; --decisions writes what `gatehouse policy replay` takes instead
-  verify    computes the chain of hashes anew; prints its head, SEQ:HASH. Keep a head elsewhere and
-            give it with --known: then a shortened or rewritten audit is found too
-
-  --since, --until TIME   2026-01-31 or 2026-01-31T12:00:00 (UTC)
-  --session ID, --call ID, --kind KIND
-  --limit N               the newest so many
-  --file PATH             another audit than the user's own
-  --json                  with list, show and verify
-
-Exit status: 0; 1 it does not verify, or there is no such entry; 2 wrong usage, or the audit cannot
-be read.
-)";
 
 std::string as_json(const actors::audit_entry& e) {
   json_writer out;
@@ -157,22 +137,18 @@ int export_decisions(const actors::audit_filter& which, actors::audit_store& sto
 
 int audit_command(arguments given) {
   const std::string_view what{given.empty() ? "" : given.front()};
-  if (what == "--help" || what == "-h") return print(help) ? exit_ok : exit_failed;
   if (what != "list" && what != "show" && what != "export" && what != "verify")
-    return wrong_usage("`audit` knows list, show, export and verify", example);
-  const known_option known[] = {{"--since", true}, {"--until", true}, {"--session", true},
-                                {"--call", true},  {"--kind", true},  {"--limit", true},
-                                {"--file", true},  {"--known", true}, {"--decisions"},
-                                {"--json"},        {"--help"},        {"-h"}};
-  const auto read = read_options(given.subspan(1), known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+    return group_command("audit", given);
+  const auto command = "audit " + std::string{what};
+  const auto words = open_command_line(command, given.subspan(1));
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   if (read->rest().size() != (what == "show" ? 1U : 0U))
-    return wrong_usage(what == "show" ? "show takes one number or call id"
-                                      : "`" + read->rest().front() + "` is one word too many",
-                       example);
+    return wrong_usage_of(command, what == "show"
+                                       ? "one number, or one call id"
+                                       : "`" + read->rest().front() + "` is one word too many");
   auto which = audit_filter_of(*read, what == "list" ? 50 : 0);
-  if (!which) return wrong_usage(which.error().message, example);
+  if (!which) return wrong_usage_of(command, which.error().message);
   const auto path =
       read->value("--file").value_or(audit_path(config::locations_from_environment()));
   const auto store = actors::audit_store::open(path, actors::audit_store::mode::read);

@@ -23,33 +23,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse batch -j 4 --journal run.journal calls.jsonl";
-constexpr std::string_view help = R"(gatehouse batch [options] (FILE | -)
-Runs many calls through decision, approval and sandbox: one JSON line in, one out.
-A line in: {"callId": …, "tool": "shell_command", "arguments": {"command": …}}; callId and tool may
-be left out. A line out: {"index": …, "callId": …, "result": as of tool/call in docs/protocol.md}.
-
-  -j, --jobs N             calls at the same time; default: 1
-  --order input|completion order of the results; default: completion
-  --fail-fast              after the first call that is not fine nothing more starts
-  --journal FILE           notes what has started and ended. The same command again goes on where
-                           the last one was cut: a finished call never runs twice
-  --retry-started          with --journal: calls that had started when a run was cut run again;
-                           else they are reported as interrupted
-  --timeout-ms N           limit of calls that name none; default: default_timeout_ms
-  --retries N              a call that failed or ran out of time runs again, N times at most
-  --url URL                a running `gatehouse serve` runs them: ws://HOST:PORT or unix:///PATH;
-                           --token-file FILE, default: the agent's in your state folder
-  --engine slurm           splits the calls into a job array of a Slurm cluster, with --work DIR, a
-                           folder that every node sees, and --tasks N (default: 2); options of
-                           sbatch by --sbatch OPTION (repeatable). The same command goes on
-  --profile, --ask, --cwd, --rules   as in `gatehouse run` (--rules not with --url)
-
-All lines are read before the first call runs. Nobody is asked: what needs an approval is answered
-by hooks or the automatic reviewer, or refused.
-Exit status: 0 all fine; 1 some failed or did not run; 2 wrong usage, input or configuration
-(nothing ran); 3 some were refused, the others fine; 120 stopped.
-)";
 constexpr int exit_stopped = 120;
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 
@@ -118,7 +91,7 @@ std::string summary(const batch_counts& counts) {
 
 result<batch_terms> read_terms(const options& given) {
   batch_terms terms;
-  const auto jobs = given.value("--jobs") ? given.value("--jobs") : given.value("-j");
+  const auto jobs = given.value("--jobs");
   if (jobs) {
     const auto end = jobs->data() + jobs->size();
     const auto read = std::from_chars(jobs->data(), end, terms.jobs);
@@ -209,7 +182,7 @@ result<slurm_terms> read_slurm(const options& given) {
       return error{
           errc::invalid_request, "--tasks takes a number from 1 to 100000, not '" + *text + "'", {}};
   }
-  for (const auto* option : {"-j", "--jobs", "--retries", "--timeout-ms", "--profile", "--ask"})
+  for (const auto* option : {"--jobs", "--retries", "--timeout-ms", "--profile", "--ask"})
     if (const auto value = given.value(option)) {
       terms.options.emplace_back(option);
       terms.options.push_back(*value);
@@ -223,7 +196,6 @@ result<slurm_terms> read_slurm(const options& given) {
   terms.options.emplace_back("--cwd");
   terms.options.push_back(
       std::filesystem::absolute(given.value("--cwd").value_or("."), failed).string());
-  terms.sbatch = given.values("--sbatch");
   terms.program = beside_me("gatehouse");
   for (char** entry = environ; *entry; ++entry)
     terms.environment.emplace_back(*entry);
@@ -287,17 +259,12 @@ int run_with(batch_engine& engine, const batch_input& input, batch_journal* jour
 } // namespace
 
 int batch_command(arguments given) {
-  const known_option known[] = {
-      {"-j", true},        {"--jobs", true},        {"--order", true},   {"--fail-fast"},
-      {"--journal", true}, {"--retry-started"},  {"--retries", true}, {"--timeout-ms", true},
-      {"--url", true}, {"--token-file", true}, {"--engine", true}, {"--work", true}, {"--tasks", true}, {"--sbatch", true, true},     {"--profile", true}, {"--ask", true},
-      {"--cwd", true},     {"--rules", true, true}, {"--help"},          {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (read->rest().size() != 1) return wrong_usage("one FILE, or - for standard input", example);
+  const auto words = open_command_line("batch", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
+  if (read->rest().size() != 1) return wrong_usage_of("batch", "one FILE, or - for standard input");
   const auto terms = read_terms(*read);
-  if (!terms) return wrong_usage(terms.error().message, example);
+  if (!terms) return wrong_usage_of("batch", terms.error().message);
   const auto refuse = [](const error& why) {
     complain(why);
     return exit_wrong_usage;
@@ -319,26 +286,26 @@ int batch_command(arguments given) {
   };
   const auto engine_name = read->value("--engine").value_or("local");
   if (engine_name != "local" && engine_name != "slurm")
-    return wrong_usage("--engine is local or slurm, not '" + engine_name + "'", example);
+    return wrong_usage_of("batch", "--engine is local or slurm, not '" + engine_name + "'");
   if (engine_name == "slurm") {
     const auto slurm = read_slurm(*read);
-    if (!slurm) return wrong_usage(to_string(slurm.error()), example);
+    if (!slurm) return wrong_usage_of("batch", to_string(slurm.error()));
     return run_slurm(*input, *slurm);
   }
-  for (const auto* option : {"--work", "--tasks", "--sbatch"})
+  for (const auto* option : {"--work", "--tasks"})
     if (read->has(option))
-      return wrong_usage(std::string{option} + " needs --engine slurm", example);
+      return wrong_usage_of("batch", std::string{option} + " needs --engine slurm");
   if (read->has("--url")) {
     auto remote = read_remote(*read);
-    if (!remote) return wrong_usage(to_string(remote.error()), example);
+    if (!remote) return wrong_usage_of("batch", to_string(remote.error()));
     if (const auto ready = open_journal(); !ready) return refuse(ready.error());
     reactor::event_loop loop;
     remote_engine engine{loop, *std::move(remote)};
     return run_with(engine, *input, journal.get(), *terms);
   }
-  if (read->has("--token-file")) return wrong_usage("--token-file needs --url", example);
+  if (read->has("--token-file")) return wrong_usage_of("batch", "--token-file needs --url");
   const auto limit = read_limit(*read);
-  if (!limit) return wrong_usage(limit.error().message, example);
+  if (!limit) return wrong_usage_of("batch", limit.error().message);
   const auto start = load_for(*read);
   if (!start) return refuse(start.error());
   actors::thread_host host;

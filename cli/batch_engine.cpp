@@ -2,6 +2,7 @@
 
 #include "protocol/json_writer.hpp"
 #include "protocol/rpc/app_events.hpp"
+#include "protocol/rpc/app_fields.hpp"
 #include "protocol/rpc/envelope.hpp"
 
 #include <utility>
@@ -123,8 +124,8 @@ void remote_engine::received(std::string_view text) {
   if (*number <= 2) {
     if (failed) return broken(why ? *why : std::string{"it refused the session"});
     if (*number == 1) return;
-    const auto done = fields->find("result");
-    const auto inner = done ? done->open_object() : fields;
+    const auto opened_thread = fields->find("result");
+    const auto inner = opened_thread ? opened_thread->open_object() : fields;
     const auto thread = inner ? inner->find("thread") : std::nullopt;
     const auto info = thread ? thread->open_object() : fields;
     const auto name = info ? info->optional_text("id") : result<std::string>{""};
@@ -141,8 +142,8 @@ void remote_engine::received(std::string_view text) {
   told.report = {"{}"};
   if (failed) {
     told.message = why ? *why : std::string{"the daemon refused the call"};
-  } else if (const auto done = fields->find("result")) {
-    auto read = rpc::codec<app::tool_call_result>::decode(*done);
+  } else if (const auto told_result = fields->find("result")) {
+    auto read = rpc::codec<app::tool_call_result>::decode(*told_result);
     if (!read) return broken(read.error().message);
     told = *std::move(read);
   }

@@ -76,7 +76,6 @@ result<void> submit(const slurm_terms& terms, std::size_t tasks, const std::func
   order.spawn.argv = {"sbatch", "--wait", "--parsable", "--array=0-" + std::to_string(tasks - 1),
                       "--job-name=gatehouse-batch", "--output=/dev/null",
                       "--chdir=" + terms.work};
-  order.spawn.argv.insert(order.spawn.argv.end(), terms.sbatch.begin(), terms.sbatch.end());
   order.spawn.argv.push_back(terms.work + "/task.sh");
   order.spawn.env = terms.environment;
   order.limit = longest_job;

@@ -14,7 +14,6 @@ struct slurm_terms {
   std::size_t tasks = 2;             ///< of the job array; fewer when there are fewer items
   std::string program;               ///< `gatehouse`, where every node has it
   std::vector<std::string> options;  ///< of `gatehouse batch`, for each task
-  std::vector<std::string> sbatch;   ///< further options of sbatch
   std::vector<std::string> environment;
 };
 

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/settings_options.hpp"
+#include "config/audit_settings.hpp"
 #include "config/profile_resolver.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/json_quote.hpp"
@@ -11,13 +12,6 @@
 
 namespace gatehouse::cli {
 namespace {
-
-constexpr std::string_view help =
-    R"(gatehouse config show [--json] [--cwd DIR] [--ask POLICY] [--profile NAME]
-Prints every setting in force and the layer, file and line it comes from. Layers, later ones win:
-built-in, system (/etc/gatehouse), user ($GATEHOUSE_HOME, ~/.gatehouse), project (DIR/.gatehouse,
-only when trusted, only tighter), command line; then requirements (/etc/gatehouse/requirements.toml).
-)";
 
 /// One line of the table.
 struct row {
@@ -51,7 +45,8 @@ std::string words_of(const policy::prefix_rule& rule) {
   return text;
 }
 
-std::vector<row> rows_of(const config::effective_settings& settings) {
+std::vector<row> rows_of(const config::effective_settings& settings,
+                         const config::audit_settings& audit) {
   std::vector<row> rows;
   rows.push_back({"approval_policy", encode_approval_policy(settings.approval.value),
                   describe(settings.approval.value), settings.approval.from});
@@ -81,13 +76,11 @@ std::vector<row> rows_of(const config::effective_settings& settings) {
   const auto limit = std::to_string(settings.auto_review_timeout.value.count());
   rows.push_back({"auto_review.timeout_ms", limit, limit, settings.auto_review_timeout.from});
   rows.push_back(switch_row("auto_review.strict", settings.strict_auto_review));
-  const std::string on_failure{to_string(settings.audit_on_failure.value)};
-  rows.push_back(
-      {"audit.on_failure", quoted(on_failure), on_failure, settings.audit_on_failure.from});
-  rows.push_back(switch_row("audit.flush", settings.audit_flush));
-  for (const auto& [key, limit] :
-       {std::pair{"audit.keep_days", settings.audit_keep_days},
-        std::pair{"audit.keep_megabytes", settings.audit_keep_megabytes}}) {
+  const std::string on_failure{to_string(audit.on_failure.value)};
+  rows.push_back({"audit.on_failure", quoted(on_failure), on_failure, audit.on_failure.from});
+  rows.push_back(switch_row("audit.flush", audit.flush));
+  for (const auto& [key, limit] : {std::pair{"audit.keep_days", audit.keep_days},
+                                   std::pair{"audit.keep_megabytes", audit.keep_megabytes}}) {
     const auto text = std::to_string(limit.value);
     rows.push_back({key, text, text, limit.from});
   }
@@ -157,23 +150,23 @@ std::string as_text(const std::vector<row>& rows, const config::loaded_settings&
 } // namespace
 
 int config_command(arguments given) {
-  constexpr std::string_view example = "gatehouse config show --json";
   const std::string_view name{given.empty() ? "" : given.front()};
-  if (name == "--help" || name == "-h") return print(help) ? exit_ok : exit_failed;
-  if (name != "show") return wrong_usage("`config` knows only `show`", example);
-  const known_option known[] = {{"--json"},      {"--help"},      {"-h"},
-                                {"--cwd", true}, {"--ask", true}, {"--profile", true}};
-  const auto read = read_options(given.subspan(1), known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (!read->rest().empty())
-    return wrong_usage("`" + read->rest().front() + "` is one word too many", example);
+  if (name == "--help" || name == "-h") return open_command_line("config show", given).status;
+  if (name != "show") return wrong_usage_of("config show", "`config` knows only `show`");
+  const auto words = open_command_line("config show", given.subspan(1));
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   const auto start = load_for(*read);
   if (!start) {
     complain(start.error());
     return exit_wrong_usage;
   }
-  const auto rows = rows_of(start->loaded.settings);
+  const auto audit = config::load_audit_settings(start->where);
+  if (!audit) {
+    complain(audit.error());
+    return exit_wrong_usage;
+  }
+  const auto rows = rows_of(start->loaded.settings, *audit);
   if (read->has("--json")) return print(as_json(rows, start->loaded)) ? exit_ok : exit_failed;
   warn(start->loaded.warnings);
   return print(as_text(rows, start->loaded)) ? exit_ok : exit_failed;

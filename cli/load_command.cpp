@@ -14,27 +14,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse load --callers 8 ws://127.0.0.1:4500";
-constexpr std::string_view help = R"(gatehouse load [options] URL
-Loads a running server and measures it: ws://HOST:PORT or unix:///PATH.
-
-  --dialect app|exec   `gatehouse serve` (default), or a server of the exec-server protocol
-  --callers N          closed loop: N calls under way at any time; default: 1
-  --rate R             open loop instead: R calls begin each second, whatever has ended
-  --connections N      default: 1
-  --duration S, --warm-up S   seconds that count, and before them; default: 10 and 1
-  --mix FILE           calls, one JSON object a line: {"arguments": …, "tool"?, "weight"?}; exec:
-                       {"params": of process/start without processId, "weight"?}; default: /bin/true
-  --cwd DIR            folder of the calls; default: here
-  --token-file FILE    default: the agent's (exec: the exec server's) in your state folder, if any
-  --pid N              the server's process on this machine: its memory, descriptors, processor time
-  --json               one JSON document on standard output
-  --html FILE          also a page with plots, one self-contained file
-
-Latencies count from the moment when a call should have begun (no coordinated omission).
-Exit status: 0 all calls were fine; 1 some failed, or the server went away; 2 wrong usage.
-)";
-
 result<double> number_option(const options& given, const char* name, double other, double least,
                              double most) {
   const auto text = given.value(name);
@@ -123,17 +102,12 @@ result<load_terms> read_terms(const options& given) {
 } // namespace
 
 int load_command(arguments given) {
-  const known_option known[] = {
-      {"--dialect", true},     {"--callers", true},    {"--rate", true},    {"--connections", true},
-      {"--duration", true},    {"--warm-up", true},    {"--mix", true},     {"--cwd", true},
-      {"--token-file", true},  {"--pid", true},        {"--json"},          {"--html", true},
-      {"--help"},              {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (read->rest().size() != 1) return wrong_usage("one URL", example);
+  const auto words = open_command_line("load", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
+  if (read->rest().size() != 1) return wrong_usage_of("load", "one URL");
   const auto terms = read_terms(*read);
-  if (!terms) return wrong_usage(to_string(terms.error()), example);
+  if (!terms) return wrong_usage_of("load", to_string(terms.error()));
 
   reactor::event_loop loop;
   bool stop = false;

@@ -12,24 +12,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse policy replay --rules new.rules < decisions.jsonl";
-constexpr std::string_view help =
-    R"(gatehouse policy replay --rules FILE… [--add] [--cwd DIR] (--audit | < JSONL)
-Judges recorded requests again, by other rules, and prints what would change. Runs nothing.
-
-  --rules FILE   the rules to judge by, instead of the configured ones (repeatable)
-  --add          on top of the configured rules
-  --cwd DIR      working folder where a request names none
-  --audit        the decisions of your audit, or of the audit in --file PATH; --since, --until,
-                 --session, --call and --limit as in `gatehouse audit`. Else one record a line of
-                 standard input: {"request": as for `policy explain --jsonl`, "decision": its answer}
-
-Prints one line for each change: {"line":N,"before":…,"after":…,"bypass_before":…,"bypass_after":…}
-("entry" instead of "line" with --audit) and at the end {"records":N,"changed":N,"unreadable":N};
-with --audit also "skipped": decisions that rules alone did not make (patches, refusals by a hook).
-Exit status: 0; 2 for wrong usage or configuration, or when a record could not be read.
-)";
-
 std::string_view truth(bool b) {
   return b ? "true" : "false";
 }
@@ -86,7 +68,7 @@ int replay_input(explainer& judge, tally& count) {
 int replay_audit(explainer& judge, const options& given, tally& count) {
   count.unit = "entry";
   const auto which = audit_filter_of(given, 0);
-  if (!which) return wrong_usage(which.error().message, example);
+  if (!which) return wrong_usage_of("policy replay", which.error().message);
   const auto path =
       given.value("--file").value_or(audit_path(config::locations_from_environment()));
   const auto store = actors::audit_store::open(path, actors::audit_store::mode::read);
@@ -110,20 +92,14 @@ int replay_audit(explainer& judge, const options& given, tally& count) {
 } // namespace
 
 int policy_replay_command(arguments given) {
-  const known_option known[] = {
-      {"--rules", true, true}, {"--add"},         {"--cwd", true},   {"--audit"},
-      {"--file", true},        {"--since", true}, {"--until", true}, {"--session", true},
-      {"--call", true},        {"--limit", true}, {"--help"},        {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  const auto words = open_command_line("policy replay", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   if (!read->has("--audit"))
     for (const auto* option : {"--file", "--since", "--until", "--session", "--call", "--limit"})
       if (read->has(option))
-        return wrong_usage(std::string{option} + " needs --audit", example);
-  if (!read->has("--rules")) return wrong_usage("--rules is missing", example);
-  if (!read->rest().empty())
-    return wrong_usage("`" + read->rest().front() + "` is one word too many", example);
+        return wrong_usage_of("policy replay", std::string{option} + " needs --audit");
+  if (!read->has("--rules")) return wrong_usage_of("policy replay", "--rules is missing");
   auto start = load_for(*read);
   if (!start) {
     complain(start.error());

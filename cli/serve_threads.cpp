@@ -77,9 +77,8 @@ result<thread_desk> thread_desk::make(const options& given, const start_point& s
     if (const auto file = given.value(option))
       desk.token_files_.push_back(policy::absolute_below(start.cwd, *file));
   // What cannot be set up at all is better known now than at the first thread.
-  auto tried = set_up_thread(start, desk.rule_files_, loop, "serve");
-  if (!tried) return tried.error();
-  desk.audit_ = tried->terms.audit;
+  if (auto tried = set_up_thread(start, desk.rule_files_, loop, "serve"); !tried)
+    return tried.error();
   return desk;
 }
 

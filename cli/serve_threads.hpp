@@ -1,6 +1,5 @@
 #pragma once
 
-#include "actors/audit/audit_sink.hpp"
 #include "actors/endpoint/endpoint.hpp"
 #include "cli/explainer.hpp"
 #include "cli/settings_options.hpp"
@@ -31,7 +30,6 @@ private:
   std::optional<std::string> ask_, profile_;
   std::vector<std::string> rule_files_;
   std::vector<std::string> token_files_; ///< that the command line names
-  std::shared_ptr<actors::audit_sink> audit_; ///< of all threads, open between them too
 };
 
 /// May an agent that works under `configured` wish for `wished`? Only for the same, or for less

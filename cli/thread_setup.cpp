@@ -115,15 +115,11 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   if (!hooks) return hooks.error();
   auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
   if (!guardian) return guardian.error();
-  auto audit = open_audit(start.where, start.loaded.settings, loop);
-  if (!audit) return audit.error();
+  if (const auto audit = begin_program_audit(start.where, loop, label); !audit) return audit.error();
   thread_setup made{terms_for(start, *std::move(session), *rules, rule_options),
                     start.loaded.warnings};
   if (auto notice = config::unusable_shell_notice(); !notice.empty())
     made.warnings.push_back(std::move(notice));
-  made.terms.audit = *std::move(audit);
-  made.terms.program = label;
-  made.terms.version = GATEHOUSE_VERSION;
   made.terms.hooks = *std::move(hooks);
   made.terms.guardian = *std::move(guardian);
   for (auto& warning : rules->warnings)

@@ -46,10 +46,6 @@ void put_on_top(effective_settings& settings, settings_layer layer) {
   override_with(settings.auto_review_endpoint, layer.auto_review_endpoint);
   override_with(settings.auto_review_timeout, layer.auto_review_timeout);
   override_with(settings.strict_auto_review, layer.strict_auto_review);
-  override_with(settings.audit_on_failure, layer.audit_on_failure);
-  override_with(settings.audit_flush, layer.audit_flush);
-  override_with(settings.audit_keep_days, layer.audit_keep_days);
-  override_with(settings.audit_keep_megabytes, layer.audit_keep_megabytes);
   for (auto& name : layer.protected_names)
     settings.protected_names.push_back(std::move(name));
   for (auto& name : layer.kept_variables)
@@ -119,16 +115,6 @@ void put_project(effective_settings& settings, settings_layer layer, const std::
     else
       settings.profiles.emplace(profile.name, std::move(profile));
   }
-  // The audit is the user's: what an agent may write must not shorten or loosen it.
-  const auto ignored = [&](const auto& wanted, std::string_view key) {
-    if (wanted)
-      warnings.push_back(describe(wanted->from) + ": `" + std::string{key} +
-                         "` is ignored: only the user's own configuration sets it");
-  };
-  ignored(layer.audit_on_failure, "audit.on_failure");
-  ignored(layer.audit_flush, "audit.flush");
-  ignored(layer.audit_keep_days, "audit.keep_days");
-  ignored(layer.audit_keep_megabytes, "audit.keep_megabytes");
   if (!layer.kept_variables.empty())
     warnings.push_back(describe(layer.kept_variables.front().from) +
                        ": `environment.keep` is ignored: a project gets no credentials");

@@ -26,8 +26,4 @@ std::string_view to_string(approvals_reviewer r) noexcept {
   return r == approvals_reviewer::auto_review ? "auto_review" : "user";
 }
 
-std::string_view to_string(audit_failure f) noexcept {
-  return f == audit_failure::refuse ? "refuse" : "warn";
-}
-
 } // namespace gatehouse::config

@@ -44,14 +44,6 @@ enum class approvals_reviewer : std::uint8_t { user, auto_review };
 /// "user", "auto_review".
 std::string_view to_string(approvals_reviewer r) noexcept;
 
-/// What becomes of a call when the audit cannot be written (§205).
-enum class audit_failure : std::uint8_t {
-  refuse, ///< nothing runs
-  warn,   ///< it is said, and the call goes on
-};
-/// "refuse", "warn".
-std::string_view to_string(audit_failure f) noexcept;
-
 /// A model behind an OpenAI-compatible `/chat/completions` that reviews (§48a). One value: its
 /// parts come from one layer.
 struct review_endpoint {
@@ -99,10 +91,6 @@ struct settings_layer {
   std::optional<setting<review_endpoint>> auto_review_endpoint;
   std::optional<setting<std::chrono::milliseconds>> auto_review_timeout;
   std::optional<setting<bool>> strict_auto_review;
-  std::optional<setting<audit_failure>> audit_on_failure;
-  std::optional<setting<bool>> audit_flush;
-  std::optional<setting<std::int64_t>> audit_keep_days;
-  std::optional<setting<std::int64_t>> audit_keep_megabytes;
   std::vector<setting<std::string>> protected_names;
   std::vector<setting<std::string>> kept_variables;
   std::vector<profile_definition> profiles;
@@ -139,10 +127,6 @@ struct effective_settings {
   setting<review_endpoint> auto_review_endpoint;
   setting<std::chrono::milliseconds> auto_review_timeout{std::chrono::seconds{90}, {}};
   setting<bool> strict_auto_review{false, {}};       ///< every call is reviewed (§49)
-  setting<audit_failure> audit_on_failure{audit_failure::refuse, {}};
-  setting<bool> audit_flush{false, {}};               ///< every entry waits for the disk itself
-  setting<std::int64_t> audit_keep_days{90, {}};      ///< 0: for ever
-  setting<std::int64_t> audit_keep_megabytes{256, {}}; ///< 0: without limit
   std::vector<setting<std::string>> protected_names; ///< besides the built-in list
   /// Variables that commands get although they hold a credential.
   std::vector<setting<std::string>> kept_variables;

@@ -175,31 +175,6 @@ void read_auto_review(toml_reader& reader, const toml_table& table, settings_lay
       {"command", "url", "model", "key_env", "key_file", "ca_file", "timeout_ms", "strict"});
 }
 
-std::optional<setting<std::int64_t>> read_limit(toml_reader& reader, const toml_table& table,
-                                                std::string_view name) {
-  const auto number = reader.integer(table, name);
-  if (number && (number->value < 0 || number->value > 1'000'000))
-    reader.fail(*find(table, name), std::string{name} + " must be between 0 (no limit) and 1000000",
-                "Write, for example, " + std::string{name} + " = 90.");
-  return number;
-}
-
-void read_audit(toml_reader& reader, const toml_table& table, settings_layer& settings) {
-  if (const auto word = reader.string(table, "on_failure")) {
-    if (word->value == "refuse" || word->value == "warn")
-      settings.audit_on_failure = setting{
-          word->value == "warn" ? audit_failure::warn : audit_failure::refuse, word->from};
-    else
-      reader.fail(*find(table, "on_failure"),
-                  "`" + word->value + "` is not a value of audit.on_failure",
-                  "Write \"refuse\" (nothing runs) or \"warn\".");
-  }
-  settings.audit_flush = reader.boolean(table, "flush");
-  settings.audit_keep_days = read_limit(reader, table, "keep_days");
-  settings.audit_keep_megabytes = read_limit(reader, table, "keep_megabytes");
-  reader.warn_unknown(table, "audit.", {"on_failure", "flush", "keep_days", "keep_megabytes"});
-}
-
 } // namespace
 
 result<settings_file> read_settings(std::string_view text, const std::string& file, layer from,
@@ -216,7 +191,6 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
   settings.reviewer = read_reviewer(reader, *root);
   if (const auto* review = reader.table(*root, "auto_review"))
     read_auto_review(reader, *review, settings);
-  if (const auto* audit = reader.table(*root, "audit")) read_audit(reader, *audit, settings);
   if (const auto* rules = reader.table(*root, "rules")) {
     settings.default_rule_sandbox = read_rule_sandbox(reader, *rules);
     reader.warn_unknown(*rules, "rules.", {"default_sandbox"});
@@ -233,6 +207,9 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
     settings.kept_variables = reader.strings(*environment, "keep");
     reader.warn_unknown(*environment, "environment.", {"keep"});
   }
+  // [audit] is read by load_audit_settings().
+  if (const auto* audit = find(*root, "audit"); audit && from == layer::project)
+    reader.warn(*audit, "`audit` is ignored: only the user's own configuration sets it");
   settings.protected_names = read_protected_names(reader, *root);
   if (const auto* permissions = reader.table(*root, "permissions"))
     settings.profiles = read_profiles(reader, *permissions);

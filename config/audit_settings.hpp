@@ -1,0 +1,32 @@
+#pragma once
+
+#include "config/locations.hpp"
+#include "config/settings.hpp"
+#include "protocol/result.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace gatehouse::config {
+
+/// What becomes of a call when the audit cannot be written (§205).
+enum class audit_failure : std::uint8_t {
+  refuse, ///< nothing runs
+  warn,   ///< it is said, and the call goes on
+};
+/// "refuse", "warn".
+std::string_view to_string(audit_failure f) noexcept;
+
+/// `[audit]` of the system's and the user's config.toml, the user's last. Nothing else may set it:
+/// what an agent may write must not shorten or loosen the audit.
+struct audit_settings {
+  setting<audit_failure> on_failure{audit_failure::refuse, {}};
+  setting<bool> flush{false, {}};               ///< every entry waits for the disk itself
+  setting<std::int64_t> keep_days{90, {}};      ///< 0: for ever
+  setting<std::int64_t> keep_megabytes{256, {}}; ///< 0: without limit
+  std::vector<std::string> warnings;            ///< unknown keys
+};
+/// Errors name file, line and value.
+result<audit_settings> load_audit_settings(const locations& where);
+
+} // namespace gatehouse::config
