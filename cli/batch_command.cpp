@@ -103,8 +103,9 @@ result<batch_terms> read_terms(const options& given) {
     const auto end = retries->data() + retries->size();
     const auto read = std::from_chars(retries->data(), end, terms.retries);
     if (read.ec != std::errc{} || read.ptr != end || terms.retries > 100)
-      return error{
-          errc::invalid_request, "--retries takes a number from 0 to 100, not '" + *retries + "'", {}};
+      return error{errc::invalid_request,
+                   "--retries takes a number from 0 to 100, not '" + *retries + "'",
+                   {}};
   }
   const auto order = given.value("--order").value_or("completion");
   if (order != "input" && order != "completion")
@@ -168,7 +169,8 @@ result<slurm_terms> read_slurm(const options& given) {
   for (const auto* option : {"--url", "--token-file", "--journal", "--order"})
     if (given.has(option))
       return error{errc::invalid_request,
-                   std::string{option} + " and --engine slurm exclude each other", {}};
+                   std::string{option} + " and --engine slurm exclude each other",
+                   {}};
   const auto work = given.value("--work");
   if (!work) return error{errc::invalid_request, "--engine slurm needs --work DIR", {}};
   std::error_code failed;
@@ -179,8 +181,9 @@ result<slurm_terms> read_slurm(const options& given) {
     const auto end = text->data() + text->size();
     const auto read = std::from_chars(text->data(), end, terms.tasks);
     if (read.ec != std::errc{} || read.ptr != end || terms.tasks == 0 || terms.tasks > 100'000)
-      return error{
-          errc::invalid_request, "--tasks takes a number from 1 to 100000, not '" + *text + "'", {}};
+      return error{errc::invalid_request,
+                   "--tasks takes a number from 1 to 100000, not '" + *text + "'",
+                   {}};
   }
   for (const auto* option : {"--jobs", "--retries", "--timeout-ms", "--profile", "--ask"})
     if (const auto value = given.value(option)) {
@@ -315,6 +318,7 @@ int batch_command(arguments given) {
   warn(setup->warnings);
 
   setup->terms.shell.max_running = terms->jobs;
+  setup->terms.shell.slots = std::make_shared<actors::attempt_slots>(terms->jobs);
   setup->terms.nobody_reason =
       "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, or change the "
       "approval policy";

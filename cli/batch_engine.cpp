@@ -58,19 +58,20 @@ remote_engine::remote_engine(reactor::event_loop& loop, remote_terms terms)
   line.frame_bytes = std::size_t{64} << 20U;
   line_ = std::make_unique<reactor::websocket_client>(
       loop_, terms_.target, std::move(line),
-      reactor::websocket_client_events{
-          [this] { opened(); },
-          [this](std::string_view text) { received(text); },
-          {},
-          [this](const reactor::websocket_end& end) {
-            broken(end.reason.empty() ? "it closed the connection" : end.reason);
-          }});
+      reactor::websocket_client_events{[this] { opened(); },
+                                       [this](std::string_view text) { received(text); },
+                                       {},
+                                       [this](const reactor::websocket_end& end) {
+                                         broken(end.reason.empty() ? "it closed the connection"
+                                                                   : end.reason);
+                                       }});
 }
 
 remote_engine::~remote_engine() = default;
 
 void remote_engine::opened() {
-  line_->send(R"({"id":1,"method":"initialize","params":{"clientInfo":{"name":"gatehouse-batch","version":"1"}}})");
+  line_->send(
+      R"({"id":1,"method":"initialize","params":{"clientInfo":{"name":"gatehouse-batch","version":"1"}}})");
   line_->send(R"({"method":"initialized","params":{}})");
   auto open = request_of(2, "thread/start");
   open.field("cwd", terms_.cwd);

@@ -73,7 +73,7 @@ private:
 
   reactor::event_loop& loop_;
   remote_terms terms_;
-  std::string thread_; ///< empty: not open yet
+  std::string thread_;    ///< empty: not open yet
   std::int64_t last_ = 2; ///< ids 1 and 2 are for initialize and thread/start
   struct waiting {
     std::string call_id;

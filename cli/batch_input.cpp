@@ -32,8 +32,8 @@ result<batch_item> read_item(std::string_view line, const json_source& source, s
   if (!arguments)
     return error{arguments.error().code, source.what + ": " + arguments.error().message,
                  arguments.error().remedy};
-  return batch_item{read->call_id.value_or("item-" + std::to_string(number)),
-                    *std::move(arguments), tool, std::move(json)};
+  return batch_item{read->call_id.value_or("item-" + std::to_string(number)), *std::move(arguments),
+                    tool, std::move(json)};
 }
 
 } // namespace

@@ -37,11 +37,11 @@ void batch_counts::add(app::call_status status, bool exit_zero) {
   }
 }
 
-batch_run::batch_run(batch_engine& engine, const batch_input& input, batch_journal* journal, batch_terms terms,
-                     std::function<bool(const std::string&)> tell,
+batch_run::batch_run(batch_engine& engine, const batch_input& input, batch_journal* journal,
+                     batch_terms terms, std::function<bool(const std::string&)> tell,
                      std::function<void(std::size_t)> progress)
-    : engine_{engine}, input_{input}, journal_{journal}, terms_{terms},
-      tell_{std::move(tell)}, progress_{std::move(progress)} {}
+    : engine_{engine}, input_{input}, journal_{journal}, terms_{terms}, tell_{std::move(tell)},
+      progress_{std::move(progress)} {}
 
 result<batch_counts> batch_run::run(const std::function<bool()>& stop) {
   start_more();
@@ -106,11 +106,10 @@ void batch_run::begin(std::int64_t index) {
   const auto& item = input_.items[static_cast<std::size_t>(index)];
   const auto again = tries_.find(index);
   // An id names one run of a call; that of the item names the first.
-  const auto id = again == tries_.end() ? item.call_id
-                                        : item.call_id + "~" + std::to_string(again->second);
-  engine_.start(id, item, [this, index](app::tool_call_result told) {
-    ended(index, std::move(told));
-  });
+  const auto id =
+      again == tries_.end() ? item.call_id : item.call_id + "~" + std::to_string(again->second);
+  engine_.start(id, item,
+                [this, index](app::tool_call_result told) { ended(index, std::move(told)); });
 }
 
 void batch_run::ended(std::int64_t index, app::tool_call_result told) {

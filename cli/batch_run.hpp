@@ -39,8 +39,8 @@ public:
   /// @param journal may be null
   /// @param tell one result as a line of JSON; false ends the run
   /// @param progress after each end: how many of all are done
-  batch_run(batch_engine& engine, const batch_input& input, batch_journal* journal, batch_terms terms,
-            std::function<bool(const std::string&)> tell,
+  batch_run(batch_engine& engine, const batch_input& input, batch_journal* journal,
+            batch_terms terms, std::function<bool(const std::string&)> tell,
             std::function<void(std::size_t done)> progress);
 
   /// To the end, on the loop. `stop` is asked at every event: true ends what runs.

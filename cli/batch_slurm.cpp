@@ -50,8 +50,8 @@ result<void> prepare(const batch_input& input, const slurm_terms& terms, std::si
     std::string lines;
     for (auto i = input.items.size() * n / tasks; i < input.items.size() * (n + 1) / tasks; ++i)
       lines += line_of(input.items[i]);
-    if (const auto written = config::write_whole_file(part(terms, n, "jsonl"), lines, 0600,
-                                                      existing_file::replace);
+    if (const auto written =
+            config::write_whole_file(part(terms, n, "jsonl"), lines, 0600, existing_file::replace);
         !written)
       return written;
   }
@@ -59,22 +59,27 @@ result<void> prepare(const batch_input& input, const slurm_terms& terms, std::si
   words.insert(words.end(), terms.options.begin(), terms.options.end());
   const auto base = shell_quote(terms.work + "/part-") + "\"$SLURM_ARRAY_TASK_ID\"";
   // Statuses 1 and 3 tell of calls, which the results do too; only others are the task's own.
-  const auto script = "#!/bin/sh\n" + shell_join(words) + " --journal " + base + ".journal " + base +
-                      ".jsonl > " + base + ".new 2> " + base +
+  const auto script = "#!/bin/sh\n" + shell_join(words) + " --journal " + base + ".journal " +
+                      base + ".jsonl > " + base + ".new 2> " + base +
                       ".err\ncase $? in 0 | 1 | 3) ;; *) exit 1 ;; esac\nmv " + base + ".new " +
                       base + ".out\n";
-  if (const auto written = config::write_whole_file(terms.work + "/task.sh", script, 0700,
-                                                    existing_file::replace);
+  if (const auto written =
+          config::write_whole_file(terms.work + "/task.sh", script, 0700, existing_file::replace);
       !written)
     return written;
   return config::write_whole_file(terms.work + "/input", mark, 0600, existing_file::replace);
 }
 
 /// Submits the array and waits for its end.
-result<void> submit(const slurm_terms& terms, std::size_t tasks, const std::function<bool()>& stop) {
+result<void> submit(const slurm_terms& terms, std::size_t tasks,
+                    const std::function<bool()>& stop) {
   reactor::exchange_request order;
-  order.spawn.argv = {"sbatch", "--wait", "--parsable", "--array=0-" + std::to_string(tasks - 1),
-                      "--job-name=gatehouse-batch", "--output=/dev/null",
+  order.spawn.argv = {"sbatch",
+                      "--wait",
+                      "--parsable",
+                      "--array=0-" + std::to_string(tasks - 1),
+                      "--job-name=gatehouse-batch",
+                      "--output=/dev/null",
                       "--chdir=" + terms.work};
   order.spawn.argv.push_back(terms.work + "/task.sh");
   order.spawn.env = terms.environment;
@@ -85,9 +90,7 @@ result<void> submit(const slurm_terms& terms, std::size_t tasks, const std::func
                                           [&](reactor::exchange_end e) { end = std::move(e); }};
   // Whether to stop is looked up now and then: a signal is no event of this loop.
   reactor::timer wake{loop};
-  const std::function<void()> again = [&] {
-    wake.start(std::chrono::milliseconds{200}, again);
-  };
+  const std::function<void()> again = [&] { wake.start(std::chrono::milliseconds{200}, again); };
   again();
   loop.run_until([&] { return end.has_value() || stop(); });
   if (!end)

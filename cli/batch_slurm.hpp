@@ -10,10 +10,10 @@
 namespace gatehouse::cli {
 
 struct slurm_terms {
-  std::string work;                  ///< absolute; a folder that every node sees
-  std::size_t tasks = 2;             ///< of the job array; fewer when there are fewer items
-  std::string program;               ///< `gatehouse`, where every node has it
-  std::vector<std::string> options;  ///< of `gatehouse batch`, for each task
+  std::string work;                 ///< absolute; a folder that every node sees
+  std::size_t tasks = 2;            ///< of the job array; fewer when there are fewer items
+  std::string program;              ///< `gatehouse`, where every node has it
+  std::vector<std::string> options; ///< of `gatehouse batch`, for each task
   std::vector<std::string> environment;
 };
 

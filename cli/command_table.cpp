@@ -210,14 +210,17 @@ constexpr command_spec table[] = {
      .synopsis = "[options] (FILE | -)",
      .summary = "many calls, one JSON line each in and out",
      .about = "",
-     .notes = "In: {\"callId\": …, \"tool\": \"shell_command\", \"arguments\": {\"command\": …}}; callId and "
-              "tool may be left out. Out: {\"index\": …, \"callId\": …, \"result\": as of tool/call in "
-              "docs/protocol.md}. All lines are read before the first call runs. Nobody is asked: what needs an "
-              "approval is answered by hooks or the automatic reviewer, or refused. With "
-              "--journal a finished call never runs twice; calls that had started when a run was "
-              "cut are reported as interrupted, or run again with --retry-started. With --engine "
-              "slurm the calls are split into a job array of an existing Slurm cluster; the same "
-              "command goes on after a crash, and the results come in the order of the input.",
+     .notes =
+         "In: {\"callId\": …, \"tool\": \"shell_command\", \"arguments\": {\"command\": …}}; "
+         "callId and "
+         "tool may be left out. Out: {\"index\": …, \"callId\": …, \"result\": as of tool/call in "
+         "docs/protocol.md}. All lines are read before the first call runs. Nobody is asked: what "
+         "needs an "
+         "approval is answered by hooks or the automatic reviewer, or refused. With "
+         "--journal a finished call never runs twice; calls that had started when a run was "
+         "cut are reported as interrupted, or run again with --retry-started. With --engine "
+         "slurm the calls are split into a job array of an existing Slurm cluster; the same "
+         "command goes on after a crash, and the results come in the order of the input.",
      .options = batch_options,
      .rest = file,
      .statuses = "0 1 2 3 120",

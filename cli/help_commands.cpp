@@ -60,7 +60,7 @@ int no_such_command(std::string_view name) {
 int help_command(arguments given) {
   const std::vector<std::string> words{given.begin(), given.end()};
   const auto name = joined(words);
-  if (name.empty()) return say(list_of_commands());
+  if (name.empty() || name == "--help" || name == "-h") return say(list_of_commands());
   if (name == "exit-status") return say(exit_status_text());
   if (const auto* command = find_command(name)) return say(help_of(*command));
   if (const auto group = list_of_group(name); !group.empty()) return say(group);

@@ -77,7 +77,8 @@ result<load_terms> read_terms(const options& given) {
     return error{errc::invalid_request, "--pid needs a server on this machine", {}};
   if (terms.pid > 0 && !sample_process(terms.pid))
     return error{errc::invalid_request,
-                 "there is no process " + std::to_string(terms.pid) + " that may be looked at", {}};
+                 "there is no process " + std::to_string(terms.pid) + " that may be looked at",
+                 {}};
   std::error_code failed;
   terms.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
                   .lexically_normal()

@@ -38,7 +38,8 @@ public:
   explicit app_dialect(std::string cwd) : cwd_{std::move(cwd)} {}
 
   void begin() override {
-    send(R"({"id":"initialize","method":"initialize","params":{"clientInfo":{"name":"gatehouse-load","version":"1"}}})");
+    send(
+        R"({"id":"initialize","method":"initialize","params":{"clientInfo":{"name":"gatehouse-load","version":"1"}}})");
   }
   void call(std::uint64_t number, const load_call& what) override {
     json_writer out;
@@ -161,8 +162,9 @@ result<std::vector<load_call>> read_mix(std::string_view text, const std::string
     const auto tree = parse_json(line, source);
     if (!tree) return tree.error();
     const json_node node{*tree, source};
-    const auto fields = protocol == load_protocol::app ? node.object({"tool", "arguments", "weight"})
-                                                       : node.object({"params", "weight"});
+    const auto fields = protocol == load_protocol::app
+                            ? node.object({"tool", "arguments", "weight"})
+                            : node.object({"params", "weight"});
     if (!fields) return fields.error();
     const auto what = fields->need(protocol == load_protocol::app ? "arguments" : "params");
     if (!what) return what.error();
@@ -187,8 +189,7 @@ result<std::vector<load_call>> read_mix(std::string_view text, const std::string
 }
 
 load_call default_call(load_protocol protocol, const std::string& cwd) {
-  if (protocol == load_protocol::app)
-    return {"shell_command", R"({"command":["/bin/true"]})", 1};
+  if (protocol == load_protocol::app) return {"shell_command", R"({"command":"/bin/true"})", 1};
   json_writer out;
   out.open('{');
   out.key("argv");

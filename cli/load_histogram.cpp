@@ -17,7 +17,7 @@ using std::chrono::microseconds;
 class log_linear_axis {
 public:
   static constexpr int octave = 64;
-  static constexpr int octaves = 30;
+  static constexpr int octaves = 32;
 
   [[nodiscard]] int index(std::int64_t value) const {
     if (value < 0) return 0;
@@ -58,12 +58,12 @@ microseconds latency_histogram::mean() const {
 }
 
 microseconds latency_histogram::percentile(double percent) const {
-  const auto wanted = std::max(
-      1.0, std::ceil(percent / 100 * static_cast<double>(count_) - 1e-9));
+  const auto wanted = std::max(1.0, std::ceil(percent / 100 * static_cast<double>(count_) - 1e-9));
   double seen = 0;
   for (int i = 0; i < log_linear_axis{}.size(); ++i) {
     seen += static_cast<double>(impl_->counts.at(i));
-    if (count_ > 0 && seen >= wanted) return std::min(max_, microseconds{log_linear_axis::upper(i)});
+    if (count_ > 0 && seen >= wanted)
+      return std::min(max_, microseconds{log_linear_axis::upper(i)});
   }
   return max_;
 }

@@ -8,8 +8,8 @@
 
 namespace gatehouse::cli {
 
-/// Counts latencies in buckets that are never wider than 1/64 of their value, up to 19 hours: small
-/// memory, every percentile within 1.6 %.
+/// Counts latencies in buckets that are never wider than 1/64 of their value, up to three days:
+/// small memory, every percentile within 1.6 %.
 class latency_histogram {
 public:
   latency_histogram();

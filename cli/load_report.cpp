@@ -33,8 +33,8 @@ double per_second(const load_result& result) {
 }
 
 std::string shape_of(const load_terms& terms) {
-  const auto lines = std::to_string(terms.connections) +
-                     (terms.connections == 1 ? " connection" : " connections");
+  const auto lines =
+      std::to_string(terms.connections) + (terms.connections == 1 ? " connection" : " connections");
   if (terms.rate) return "open loop, " + decimal(*terms.rate, 1) + " calls/s, " + lines;
   return "closed loop, " + std::to_string(terms.callers) + " callers, " + lines;
 }
@@ -235,7 +235,8 @@ std::string load_page(const load_terms& terms, const load_result& result) {
   }
   // Percentiles by the number of nines, as far as there are calls for them.
   points tail;
-  const double nines = std::log10(std::max<double>(10, static_cast<double>(result.latency.count())));
+  const double nines =
+      std::log10(std::max<double>(10, static_cast<double>(result.latency.count())));
   if (result.latency.count() > 0)
     for (double x = 0; x <= nines; x += nines / 100)
       tail.emplace_back(x, ms(result.latency.percentile(100 * (1 - std::pow(10, -x)))));

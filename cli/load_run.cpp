@@ -12,9 +12,9 @@ load_run::load_run(reactor::event_loop& loop, load_terms terms)
     : loop_{loop}, terms_{std::move(terms)}, tick_{loop}, sample_{loop} {
   // Spread evenly, so that a mix is one from its first calls on.
   std::vector<std::int64_t> credit(terms_.mix.size(), 0);
-  const auto total = std::accumulate(
-      terms_.mix.begin(), terms_.mix.end(), std::int64_t{0},
-      [](std::int64_t sum, const load_call& call) { return sum + call.weight; });
+  const auto total =
+      std::accumulate(terms_.mix.begin(), terms_.mix.end(), std::int64_t{0},
+                      [](std::int64_t sum, const load_call& call) { return sum + call.weight; });
   for (std::int64_t n = 0; n < std::min<std::int64_t>(total, 10'000); ++n) {
     for (std::size_t i = 0; i < credit.size(); ++i)
       credit[i] += terms_.mix[i].weight;
@@ -83,8 +83,7 @@ void load_run::tick() {
     if (under_way_.size() >= terms_.most_open) break;
     start(time_of(due_++));
   }
-  if (time_of(due_) < end_)
-    tick_.start_at(std::max(time_of(due_), now + 1ms), [this] { tick(); });
+  if (time_of(due_) < end_) tick_.start_at(std::max(time_of(due_), now + 1ms), [this] { tick(); });
 }
 
 void load_run::start(moment intended) {
@@ -118,7 +117,8 @@ void load_run::sample() {
   point.under_way = under_way_.size();
   if (terms_.pid > 0) point.server = sample_process(terms_.pid);
   result_.points.push_back(point);
-  const auto pause = std::max<reactor::clock::duration>(500ms, (terms_.duration + terms_.warm_up) / 600);
+  const auto pause =
+      std::max<reactor::clock::duration>(500ms, (terms_.duration + terms_.warm_up) / 600);
   if (loop_.now() < end_) sample_.start(pause, [this] { sample(); });
 }
 

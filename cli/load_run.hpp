@@ -23,21 +23,21 @@ struct load_terms {
   std::string token; ///< empty: none
   load_protocol protocol = load_protocol::app;
   std::string cwd;
-  std::vector<load_call> mix;      ///< never empty; taken by weight, always in the same order
+  std::vector<load_call> mix; ///< never empty; taken by weight, always in the same order
   std::size_t connections = 1;
-  std::size_t callers = 1;         ///< closed loop: calls under way at any time
-  std::optional<double> rate;      ///< open loop: calls that begin each second, whatever ends
-  std::size_t most_open = 4096;    ///< open loop: under way; further ones wait, and that counts
+  std::size_t callers = 1;      ///< closed loop: calls under way at any time
+  std::optional<double> rate;   ///< open loop: calls that begin each second, whatever ends
+  std::size_t most_open = 4096; ///< open loop: under way; further ones wait, and that counts
   std::chrono::milliseconds duration{10'000};
-  std::chrono::milliseconds warm_up{1'000}; ///< before `duration`; not counted
+  std::chrono::milliseconds warm_up{1'000};   ///< before `duration`; not counted
   std::chrono::milliseconds patience{30'000}; ///< for what is under way at the end
-  pid_t pid = 0;                   ///< the server's; 0: not looked at
+  pid_t pid = 0;                              ///< the server's; 0: not looked at
 };
 
 /// What was seen at one moment.
 struct load_point {
-  double seconds = 0;         ///< since the warm-up
-  std::uint64_t calls = 0;    ///< that had ended
+  double seconds = 0;      ///< since the warm-up
+  std::uint64_t calls = 0; ///< that had ended
   std::size_t under_way = 0;
   std::optional<process_sample> server;
 };

@@ -62,8 +62,9 @@ result<void> make_folders_above(const std::string& path) {
 result<void> write_whole_file(const std::string& path, std::string_view text, mode_t mode,
                               existing_file there) {
   // Not "*.rules": never loaded. Without turns every writer needs a draft of its own.
-  const auto draft =
-      there == existing_file::replace ? path + ".new" : path + "." + std::to_string(::getpid()) + ".new";
+  const auto draft = there == existing_file::replace
+                         ? path + ".new"
+                         : path + "." + std::to_string(::getpid()) + ".new";
   ::unlink(draft.c_str());
   const descriptor fd{
       ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};

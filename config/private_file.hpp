@@ -33,7 +33,7 @@ enum class existing_file : std::uint8_t {
   /// In one step: a reader, or a crash, sees the old file or the new one. Writers take turns by a
   /// lock of their own.
   replace,
-  keep,    ///< whoever came first has written it; no error
+  keep, ///< whoever came first has written it; no error
 };
 /// Writes `text` as the whole of `path`, flushed with its folder; never half of it. errc::io.
 result<void> write_whole_file(const std::string& path, std::string_view text, mode_t mode,

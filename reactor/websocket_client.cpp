@@ -130,7 +130,7 @@ public:
     queued_ += text.size();
     if (queued_ > terms_.low_water) above_ = true;
     queue_.push_back(std::move(text));
-    if (open_ && queue_.size() == 1) write_next();
+    if (open_ && !writing_) write_next();
   }
 
   [[nodiscard]] std::size_t queued_bytes() const { return queued_; }
@@ -141,7 +141,7 @@ public:
     // A close frame holds at most 123 bytes of reason.
     reason_ =
         websocket::close_reason{static_cast<websocket::close_code>(code), reason.substr(0, 120)};
-    if (open_ && queue_.empty()) write_close();
+    if (open_ && !writing_ && queue_.empty()) write_close();
   }
 
   /// The owner has gone.
@@ -209,6 +209,7 @@ private:
     if (const auto told = events_.on_open) told();
     if (ended_) return;
     read_message();
+    if (writing_) return; // the owner has sent something while it was told
     if (!queue_.empty())
       write_next();
     else if (closing_)
@@ -248,6 +249,7 @@ private:
   }
 
   void write_next() {
+    writing_ = true;
     ws_.async_write(
         asio::buffer(queue_.front()),
         [self = shared_from_this()](const beast_error& ec, std::size_t) { self->written(ec); });
@@ -257,6 +259,7 @@ private:
     if (ended_ || ec) return; // the read that is under way says why
     queued_ -= queue_.front().size();
     queue_.pop_front();
+    writing_ = false;
     if (!queue_.empty())
       write_next();
     else if (closing_)
@@ -298,7 +301,7 @@ private:
   beast::flat_buffer buffer_;
   std::deque<std::string> queue_;
   std::size_t queued_ = 0;
-  bool above_ = false, open_ = false, closing_ = false, ended_ = false;
+  bool above_ = false, writing_ = false, open_ = false, closing_ = false, ended_ = false;
   websocket::close_reason reason_;
   websocket_end end_;
 };

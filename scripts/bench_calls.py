@@ -1,5 +1,5 @@
 """The parts of scripts/bench about whole calls through `gatehouse serve`: call, parallel, cpu, approvals, memory, startup,
-sizes, audit. They talk to the daemon as clients do."""
+sizes. They talk to the daemon as clients do."""
 import json
 import os
 import random
@@ -67,7 +67,7 @@ class Daemon:
 
 
 def bwrap_argv(ws):
-    return [shutil.which("bwrap") or sys.exit("bubblewrap is not installed"), *BWRAP, "--bind", ws, ws, "--bind", "/tmp", "/tmp", "--chdir", ws, "/bin/true"]
+    return [shutil.which("bwrap") or sys.exit("bubblewrap is not installed"), *BWRAP, "--bind", ws, ws, "--bind", "/tmp", "/tmp", "--chdir", ws, "/bin/bash", "-c", "/bin/true"]
 
 
 def call(given):
@@ -85,7 +85,7 @@ def call(given):
 
         def one_call():
             start = time.perf_counter()
-            answer = client.call("tool/call", threadId=thread, callId=f"c{len(ours)}", tool="shell_command", arguments={"command": ["/bin/true"]})
+            answer = client.call("tool/call", threadId=thread, callId=f"c{len(ours)}", tool="shell_command", arguments={"command": "/bin/true"})
             ours.append(time.perf_counter() - start)
             if answer.get("result", {}).get("exitCode") != 0:
                 sys.exit(f"the call failed: {answer}")
@@ -95,7 +95,7 @@ def call(given):
             for one in random.sample([one_bare, one_call], 2):
                 one()
     base, median = (statistics.median(times[5:]) * 1000 for times in (bare, ours))
-    print(f"one call: bare bubblewrap {base:.2f} ms, through the daemon with its audit {median:.2f} ms, ratio {median / base:.2f}")
+    print(f"one call: bare bubblewrap {base:.2f} ms, through the daemon {median:.2f} ms, ratio {median / base:.2f}")
     return 1 if given.limit and median / base > given.limit else 0
 
 
@@ -133,7 +133,7 @@ def approvals(given):
         for number in range(given.runs + 5):
             start = time.perf_counter()
             client.send({"id": 1000 + number, "method": "tool/call", "params": {"threadId": thread, "callId": f"c{number}", "tool": "shell_command",
-                                                                               "arguments": {"command": ["/bin/mkdir", "-p", f"d{number}"]}}})
+                                                                               "arguments": {"command": f"mkdir -p d{number}"}}})
             while (question := reviewer.receive()).get("method") != "item/commandExecution/requestApproval":
                 pass
             asked = time.perf_counter()
@@ -167,7 +167,7 @@ def memory(given):
         before = rss()
         for number in range(given.runs):
             client.send({"id": 5000 + number, "method": "tool/call", "params": {"threadId": thread, "callId": f"w{number}", "tool": "shell_command",
-                                                                               "arguments": {"command": ["/bin/mkdir", f"d{number}"]}}})
+                                                                               "arguments": {"command": f"mkdir d{number}"}}})
         client.call("thread/read", threadId=thread)
         each = (rss() - before) / given.runs
         print(f"each question that waits: {each:.1f} KiB")
@@ -217,33 +217,3 @@ def sizes(given):
             print(f"{name:24} {os.path.getsize(path) / 1024:9.0f} KiB, stripped {os.path.getsize(stripped.name) / 1024:7.0f} KiB")
     return 0
 
-
-def audit(given):
-    """What the audit costs a batch: written (and with every commit on the disk) against not at all."""
-    base = tempfile.mkdtemp(prefix="gatehouse-bench-", dir="/var/tmp")
-    os.makedirs(base + "/ws")
-    os.makedirs(base + "/home")
-    calls = base + "/calls.jsonl"
-    count = max(given.runs, 50)
-    with open(calls, "w", encoding="utf-8") as file:
-        file.writelines('{"arguments": {"command": ["/bin/true"]}}\n' for _ in range(count))
-    with open(base + "/nowhere", "w", encoding="ascii"):
-        pass
-    ways = {"not written": (base + "/nowhere", '[audit]\non_failure = "warn"\n'), "written": (base + "/state", ""),
-            "flushed": (base + "/state-flushed", "[audit]\nflush = true\n")}
-    times = {name: [] for name in ways}
-    for _ in range(3):
-        for name in random.sample(list(ways), len(ways)):
-            state, config = ways[name]
-            with open(base + "/home/config.toml", "w", encoding="utf-8") as file:
-                file.write(config)
-            env = dict(os.environ, HOME=base, GATEHOUSE_HOME=base + "/home", XDG_STATE_HOME=state)
-            start = time.perf_counter()
-            subprocess.run([os.path.join(given.build, "gatehouse"), "batch", "-j", "2", "--cwd", base + "/ws", calls], env=env, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            times[name].append((time.perf_counter() - start) / count * 1000)
-    least = {name: min(taken) for name, taken in times.items()}
-    for name, taken in least.items():
-        print(f"{name:12} {taken:6.2f} ms a call   ratio {taken / least['not written']:.2f}")
-    shutil.rmtree(base, True)
-    return 1 if given.limit and least["written"] / least["not written"] > given.limit else 0

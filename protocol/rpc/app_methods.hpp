@@ -203,6 +203,9 @@ struct output : notification<app::output_delta> {
 struct resolved : notification<request_resolved> {
   static constexpr std::string_view name = "serverRequest/resolved";
 };
+struct events_missed : notification<missed_events> {
+  static constexpr std::string_view name = "thread/events/missed";
+};
 struct warning : notification<warning_event> {
   static constexpr std::string_view name = "warning";
 };
@@ -214,7 +217,7 @@ using notification_list =
                notifications::turn_completed, notifications::item_started,
                notifications::item_completed, notifications::attempt_started,
                notifications::attempt_denied, notifications::output, notifications::resolved,
-               notifications::warning>;
+               notifications::events_missed, notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
 /// method. Parameters that cannot be read: `refuse(failure)`.

@@ -7,8 +7,8 @@ using std::chrono::microseconds;
 
 TEST_SUITE("cli.load_histogram") {
   TEST_CASE("§203 percentiles are within 1/64 of the value that was added") {
-    for (const std::int64_t value : {0L, 1L, 63L, 64L, 127L, 128L, 1000L, 12'345L, 1'000'000L,
-                                     86'400'000'000L}) {
+    for (const std::int64_t value :
+         {0L, 1L, 63L, 64L, 127L, 128L, 1000L, 12'345L, 1'000'000L, 86'400'000'000L}) {
       latency_histogram one;
       one.add(microseconds{value});
       one.add(microseconds{value * 2});

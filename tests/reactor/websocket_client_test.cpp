@@ -117,6 +117,24 @@ TEST_SUITE("reactor.websocket_client") {
     CHECK(p.request.target == "/");
   }
 
+  TEST_CASE("§203 two texts are never written at once, also when one is sent inside of on_open") {
+    partner p;
+    const auto url = p.listen();
+    std::unique_ptr<websocket_client> client;
+    std::vector<std::string> heard;
+    websocket_client_events events;
+    events.on_open = [&] {
+      client->send("inside 1");
+      client->send("inside 2");
+    };
+    events.on_text = [&](std::string_view text) { heard.emplace_back(text); };
+    client = std::make_unique<websocket_client>(p.loop, *read_websocket_address(url),
+                                                websocket_client_terms{.bearer = "secret"}, events);
+    client->send("before");
+    REQUIRE(p.loop.run_until([&] { return heard.size() == 3; }, 10s));
+    CHECK(heard == std::vector<std::string>{"echo before", "echo inside 1", "echo inside 2"});
+  }
+
   TEST_CASE("§203 a large message comes whole, and the queue tells when it is short again") {
     partner p;
     caller c{p.loop, p.listen()};

@@ -11,7 +11,8 @@ import unittest
 
 BUILD = pathlib.Path(os.environ["GATEHOUSE_BUILD_DIR"])
 GATEHOUSE = str(BUILD / "gatehouse")
-ENV = {"PATH": f"{BUILD}:/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "dumb", "LANG": "C.UTF-8"}
+HOME = tempfile.TemporaryDirectory()  # shells keep a history and settings there
+ENV = {"PATH": f"{BUILD}:/usr/local/bin:/usr/bin:/bin", "HOME": HOME.name, "TERM": "dumb", "LANG": "C.UTF-8"}
 
 # What is typed → words that must be offered, words that must not.
 OFFERS = [
