@@ -87,7 +87,10 @@ process_manager::behavior_type process_manager::make_behavior() {
       [this](cancel_atom, const std::string& call) {
         const auto open = calls_.find(call);
         if (open == calls_.end()) return;
-        if (auto* s = find(open->second.session_id)) send(s->actor, cancel_v, call);
+        if (auto* s = find(open->second.session_id))
+          send(s->actor, cancel_v, call);
+        else if (const auto callee = callees_.find(call); callee != callees_.end())
+          send(callee->second, cancel_v); // it is judged or asked about
       },
       [this](run_atom, const exec_request_ptr& request) { return exec_command(request); },
       [this](run_atom, const stdin_request_ptr& request) { return write_stdin(request); },
@@ -367,7 +370,7 @@ void process_manager::polled(const stdin_request_ptr& request, const poll_piece&
 void process_manager::ask_hooks(const exec_request& original, std::shared_ptr<exec_reply> reply,
                                 caf::typed_response_promise<exec_reply_ptr> caller) {
   auto handlers = terms_.hooks.loop ? terms_.hooks.rules.matching(hook_event::post_tool_use,
-                                                                  hook_tool::shell_command)
+                                                                  hook_tool::exec_command)
                                     : std::vector<hook_handler>{};
   if (handlers.empty()) return answer(caller, reply);
   const auto& plan = original.start.plan;
@@ -375,7 +378,7 @@ void process_manager::ask_hooks(const exec_request& original, std::shared_ptr<ex
   question.payload = terms_.hooks.context;
   question.payload.event = hook_event::post_tool_use;
   question.payload.cwd = plan.what.cwd;
-  question.payload.tool_name = tool_name(hook_tool::shell_command);
+  question.payload.tool_name = tool_name(hook_tool::exec_command);
   question.payload.tool_input = hook_command_input{hook_command_text(plan.what), {}};
   question.payload.tool_use_id = plan.call_id;
   question.payload.tool_response = reply->result.output;

@@ -5,9 +5,11 @@
 #include "actors/patch_runtime.hpp"
 #include "actors/random_id.hpp"
 #include "actors/shell_runtime.hpp"
+#include "policy/environment_policy.hpp"
 #include "policy/shell/patch_script.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/denial_message.hpp"
+#include "protocol/exec_result.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
@@ -22,6 +24,7 @@ namespace {
 
 constexpr std::size_t longest_id = 256;
 constexpr std::size_t most_deltas = 10'000; // §96
+constexpr std::uint64_t default_output_tokens = 10'000;
 constexpr std::size_t most_transcript_entries = 512;
 constexpr std::size_t longest_transcript_text = 16 * 1024;
 
@@ -43,6 +46,23 @@ std::string call_of(const thread_event_body& what) {
       what);
 }
 
+/// A call with its hooks, if there are any. A patch is heard of by the hooks of patches, and, where
+/// it came as a command, also by those of `tool`.
+tool_call_actor spawn_call(caf::actor_system& system, const judgement_terms& judgement,
+                           orchestrator_partners partners, hook_settings hooks,
+                           const hook_payload& context, hook_tool tool) {
+  const auto make = [&system, judgement, partners = std::move(partners)]() -> tool_call_actor {
+    return system.spawn<tool_call>(judgement, partners);
+  };
+  if (hooks.rules.empty()) return make();
+  hooks.context = context;
+  const auto make_patch = [&system, hooks, make]() -> tool_call_actor {
+    return system.spawn<hooked_call>(hooks, hook_tool::apply_patch, make);
+  };
+  if (tool == hook_tool::apply_patch) return make_patch();
+  return system.spawn<hooked_call>(std::move(hooks), tool, make_patch);
+}
+
 } // namespace
 
 session_thread::session_thread(caf::actor_config& config, thread_terms terms,
@@ -59,6 +79,8 @@ void session_thread::on_exit() {
   if (partners_.runtime) caf::anon_send_exit(partners_.runtime, why);
   if (partners_.network) caf::anon_send_exit(partners_.network, why);
   if (partners_.patches) caf::anon_send_exit(partners_.patches, why);
+  if (terminals_) caf::anon_send_exit(terminals_, why);
+  terminals_ = nullptr;
   partners_ = {};
   running_.clear();
   promises_.clear();
@@ -69,6 +91,7 @@ void session_thread::on_exit() {
 session_thread::behavior_type session_thread::make_behavior() {
   now_->session = terms_.session;
   now_->hooks = terms_.hooks.context;
+  now_->judgement = terms_.judgement;
   terms_.shell.loop = terms_.hooks.loop = &loop_;
   const observer_actor self = caf::actor_cast<observer_actor>(this);
   terms_.shell.on_output = [self](const attempt_terms& of, output_stream stream,
@@ -148,6 +171,10 @@ review_desk_terms session_thread::desk_terms() {
   desk.hooks = terms_.hooks.rules;
   desk.hook_context = [now = now_] { return now->hooks; };
   desk.hook_env = terms_.hooks.env;
+  desk.tool_of = [now = now_](const review_request& question) {
+    return now->terminal_calls.contains(question.call_id) ? hook_tool::exec_command
+                                                          : hook_tool::shell_command;
+  };
   desk.guardian = terms_.guardian;
   desk.auto_review = terms_.auto_review;
   desk.approval = terms_.session.approval;
@@ -198,12 +225,19 @@ void session_thread::on(const thread_messages::begin_call& m) {
   }
   used_ids_.insert(asked.call_id);
   if (turn_.empty() && stopped_because_.empty()) open_turn({});
-  const auto* shell = std::get_if<shell_request>(&asked.arguments);
-  if (!shell) {
+  const auto* terminal = std::get_if<terminal_request>(&asked.arguments);
+  const auto* shell = terminal ? &terminal->command : std::get_if<shell_request>(&asked.arguments);
+  planned_call planned;
+  if (const auto* order = std::get_if<stdin_arguments>(&asked.arguments)) {
+    planned.plan.what.argv = {"write_stdin", std::to_string(order->session_id), order->chars};
+    planned.plan.what.cwd = now_->session.cwd;
+  } else if (shell) {
+    planned = plan_call(now_->session, *shell, grants_.effective("local", turn_));
+    planned.plan.what.tty = terminal && terminal->tty;
+  } else {
     if (m.done) m.done(wrong("request_permissions is not served yet"));
     return;
   }
-  auto planned = plan_call(now_->session, *shell, grants_.effective("local", turn_));
   planned.plan.call_id = asked.call_id;
   planned.plan.review_nonce = random_id();
   run(asked, std::move(planned), m.done);
@@ -226,26 +260,15 @@ void session_thread::run(const tool_request& asked, planned_call planned,
     report.message = turn_over_message(stopped_because_);
     return ended(id, std::make_shared<const call_report>(std::move(report)));
   }
-  const auto make = [system = &system(), judgement = terms_.judgement,
-                     partners = partners_]() -> tool_call_actor {
-    return system->spawn<tool_call>(judgement, partners);
-  };
-  if (terms_.hooks.rules.empty()) {
-    call.actor = make();
-  } else {
-    auto hooks = terms_.hooks;
-    hooks.context = now_->hooks;
-    // A patch is heard of by the hooks of patches, and, where it came as a command, of commands.
-    const auto make_patch = [system = &system(), hooks, make]() -> tool_call_actor {
-      return system->spawn<hooked_call>(hooks, hook_tool::apply_patch, make);
-    };
-    const auto& argv = planned.plan.what.argv;
-    if (!argv.empty() && policy::is_patch_tool(argv.front()))
-      call.actor = make_patch();
-    else
-      call.actor =
-          system().spawn<hooked_call>(std::move(hooks), hook_tool::shell_command, make_patch);
-  }
+  if (const auto* terminal = std::get_if<terminal_request>(&asked.arguments))
+    return exec_command(id, *terminal, std::move(planned));
+  if (const auto* order = std::get_if<stdin_arguments>(&asked.arguments))
+    return write_stdin(asked, *order);
+  const auto& argv = planned.plan.what.argv;
+  call.actor = spawn_call(system(), terms_.judgement, partners_, terms_.hooks, now_->hooks,
+                          !argv.empty() && policy::is_patch_tool(argv.front())
+                              ? hook_tool::apply_patch
+                              : hook_tool::shell_command);
   request(call.actor, caf::infinite, run_v,
           std::make_shared<const call_start>(
               call_start{std::move(planned.plan), std::move(planned.handler_refusal)}))
@@ -258,6 +281,96 @@ void session_thread::run(const tool_request& asked, planned_call planned,
             lost.message = failure_message(*lost.failure);
             ended(id, std::make_shared<const call_report>(std::move(lost)));
           });
+}
+
+// ---- terminal sessions ----
+
+process_manager_actor& session_thread::terminals() {
+  if (terminals_) return terminals_;
+  process_manager_terms terms;
+  terms.process.host = terms_.shell;
+  auto variables = policy::read_environment(terms_.shell.environment);
+  policy::add_session_variables(variables, false);
+  terms.process.host.environment = policy::to_entries(variables);
+  terms.process.on_event = [on_output = terms_.shell.on_output](const process_event& event) {
+    const auto* said = std::get_if<process_event::output>(&event.what);
+    if (!said || !on_output) return;
+    attempt_terms of;
+    of.call_id = event.call_id;
+    on_output(of, said->stream, said->bytes);
+  };
+  terms.make_call = [system = &system(), partners = partners_, now = now_,
+                     hooks = terms_.hooks](const runtime_actor& runtime) {
+    auto own = partners;
+    own.runtime = runtime;
+    return spawn_call(*system, now->judgement, std::move(own), hooks, now->hooks,
+                      hook_tool::exec_command);
+  };
+  terms.reviewer = partners_.reviewer;
+  terms.hooks = terms_.hooks;
+  terminals_ = system().spawn<process_manager>(std::move(terms));
+  return terminals_;
+}
+
+void session_thread::exec_command(const std::string& call_id, const terminal_request& asked,
+                                  planned_call planned) {
+  auto& call = running_[call_id];
+  call.terminal = true;
+  call.max_output_tokens = asked.max_output_tokens.value_or(default_output_tokens);
+  now_->terminal_calls.insert(call_id);
+  exec_request order;
+  order.start = {std::move(planned.plan), std::move(planned.handler_refusal)};
+  order.yield = asked.yield;
+  request(terminals(), caf::infinite, run_v, std::make_shared<const exec_request>(std::move(order)))
+      .then(
+          [this, call_id](const exec_reply_ptr& reply) { terminal_answered(call_id, *reply); },
+          [this, call_id](caf::error& failed) {
+            exec_reply lost;
+            lost.failure = error{errc::internal, "the call failed: " + system().render(failed), {}};
+            terminal_answered(call_id, lost);
+          });
+}
+
+void session_thread::write_stdin(const tool_request& asked, const stdin_arguments& order) {
+  auto& call = running_[asked.call_id];
+  call.terminal = true;
+  call.max_output_tokens = order.max_output_tokens.value_or(default_output_tokens);
+  stdin_request write;
+  write.call_id = asked.call_id;
+  write.session_id = order.session_id;
+  write.chars = order.chars;
+  write.yield = order.yield;
+  const auto call_id = asked.call_id;
+  request(terminals(), caf::infinite, run_v,
+          std::make_shared<const stdin_request>(std::move(write)))
+      .then(
+          [this, call_id](const exec_reply_ptr& reply) { terminal_answered(call_id, *reply); },
+          [this, call_id](caf::error& failed) {
+            exec_reply lost;
+            lost.failure = error{errc::internal, "the call failed: " + system().render(failed), {}};
+            terminal_answered(call_id, lost);
+          });
+}
+
+void session_thread::terminal_answered(const std::string& call_id, const exec_reply& reply) {
+  const auto call = running_.find(call_id);
+  if (call == running_.end()) return;
+  now_->terminal_calls.erase(call_id);
+  call_report report;
+  if (reply.report) report = *reply.report;
+  report.call_id = call_id;
+  if (!reply.report) {
+    report.ending = reply.failure ? call_ending::failed : call_ending::completed;
+    report.failure = reply.failure;
+    report.message = reply.failure ? failure_message(*reply.failure) : reply.message;
+    report.output.truncated_bytes = reply.result.omitted_bytes;
+    report.output.total_bytes = reply.result.total_bytes;
+    if (reply.ended) report.attempts.push_back(*reply.ended);
+  }
+  report.session_id = reply.result.session_id;
+  report.output.aggregated = truncate_to_tokens(reply.result.output, call->second.max_output_tokens,
+                                                reply.result.omitted_bytes);
+  ended(call_id, std::make_shared<const call_report>(std::move(report)));
 }
 
 void session_thread::ended(const std::string& call_id, const call_report_ptr& report) {
@@ -280,9 +393,17 @@ void session_thread::ended(const std::string& call_id, const call_report_ptr& re
   finish_closing();
 }
 
+/// A session that is in the background already is not touched (§127).
+void session_thread::cancel(const std::string& call_id, const running_call& call) {
+  if (call.terminal && terminals_)
+    send(terminals_, cancel_v, call_id);
+  else if (call.actor)
+    send(call.actor, cancel_v);
+}
+
 void session_thread::on(const thread_messages::cancel_call& m) {
   if (const auto call = running_.find(m.call_id); call != running_.end())
-    send(call->second.actor, cancel_v);
+    cancel(call->first, call->second);
 }
 
 void session_thread::on(const thread_messages::add_transcript& m) {
@@ -344,7 +465,7 @@ void session_thread::stop_turn(const std::string& why) {
 
 void session_thread::close_turn(thread_events::turn_ending how, const std::string& reason) {
   for (const auto& [id, call] : running_)
-    if (call.turn == turn_) send(call.actor, cancel_v);
+    if (call.turn == turn_) cancel(id, call);
   const auto turn = std::exchange(turn_, {});
   grants_.end_turn(turn);
   now_->hooks.turn_id.clear();
@@ -474,7 +595,7 @@ void session_thread::rules_read() {
   keeping_ = false;
   auto& kept = **kept_;
   if (kept)
-    terms_.judgement.rules = *kept;
+    now_->judgement.rules = terms_.judgement.rules = *kept;
   else
     publish(thread_events::warning{"the rule was not kept: " + to_string(kept.error())}, turn_);
   kept_.reset();

@@ -3,6 +3,7 @@
 #include "actors/event_log.hpp"
 #include "actors/open_reviews.hpp"
 #include "actors/orchestrator.hpp"
+#include "actors/process_manager.hpp"
 #include "actors/review_desk.hpp"
 #include "actors/thread.hpp"
 #include "actors/thread_terms.hpp"
@@ -51,6 +52,8 @@ private:
     std::string tool;
     std::size_t deltas = 0;
     std::function<void(const result<call_report_ptr>&)> done;
+    bool terminal = false; ///< run by the manager of the terminal sessions
+    std::uint64_t max_output_tokens = 0;
   };
   /// What the review desk looks at whenever it is asked something.
   struct now {
@@ -59,6 +62,8 @@ private:
     std::vector<transcript_entry> transcript;
     std::uint64_t rules_generation = 0;
     bool reviewer_present = false;
+    std::set<std::string> terminal_calls; ///< ids of exec_command calls
+    judgement_terms judgement;
   };
 
   void on(const thread_messages::begin_call& m);
@@ -81,6 +86,12 @@ private:
   void close_turn(thread_events::turn_ending how, const std::string& reason);
   void run(const tool_request& asked, planned_call planned,
            std::function<void(const result<call_report_ptr>&)> on_end);
+  void exec_command(const std::string& call_id, const terminal_request& asked,
+                    planned_call planned);
+  void write_stdin(const tool_request& asked, const stdin_arguments& order);
+  void terminal_answered(const std::string& call_id, const exec_reply& reply);
+  [[nodiscard]] process_manager_actor& terminals();
+  void cancel(const std::string& call_id, const running_call& call);
   void ended(const std::string& call_id, const call_report_ptr& report);
   void note(transcript_entry entry);
 
@@ -106,6 +117,7 @@ private:
 
   std::vector<thread_messages::subscribe> subscribers_;
   orchestrator_partners partners_;
+  process_manager_actor terminals_;             ///< made with the first terminal session
   std::map<std::string, running_call> running_; ///< by call id
   std::set<std::string> used_ids_;              ///< of calls and turns
   std::string turn_;                            ///< empty: none is open
