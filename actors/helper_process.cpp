@@ -1,5 +1,6 @@
 #include "actors/helper_process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -12,6 +13,7 @@ namespace gatehouse::actors {
 namespace {
 
 constexpr int report_fd_of_helper = 3;
+constexpr int proxy_fd_of_helper = 4;
 
 /// The callbacks may destroy the process that holds them: what runs is a copy.
 template <class F, class... Args>
@@ -30,6 +32,7 @@ bool helper_report::take_line(std::string_view line) {
     denial seen;
     seen.kind = event->refusal;
     seen.path = event->path;
+    seen.host = event->host;
     seen.entry = event->entry;
     observed_.push_back(std::move(seen));
     return false;
@@ -39,14 +42,16 @@ bool helper_report::take_line(std::string_view line) {
   case sandbox_event_kind::exec_failed:
   case sandbox_event_kind::boundary_failed:
   case sandbox_event_kind::killed: last_word_ = *event; return false;
-  case sandbox_event_kind::warning: return false; // says nothing about how it ended
+  case sandbox_event_kind::warning: warnings_.push_back(event->message); return false;
   }
   return false;
 }
 
 helper_end helper_report::conclude(int status) const {
   helper_end end;
+  end.started = started_;
   end.observed = observed_;
+  end.warnings = warnings_;
   const auto kind = last_word_ ? std::optional{last_word_->kind} : std::nullopt;
   if (started_ && (!kind || kind == sandbox_event_kind::boundary_failed)) {
     // The command ran, and its boundary was ended around it (kill -9, out of memory).
@@ -93,18 +98,23 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
   auto launch = request.launch;
   launch.report_fd = report_fd_of_helper;
   reactor::spawn_request spawn;
+  if (request.proxy_channel) launch.proxy_fd = proxy_fd_of_helper;
   spawn.argv = sandbox::launch_argv(launch);
   spawn.program = launch.helper;
   spawn.env = request.environment;
   spawn.pass_fds = {{write_end.get(), report_fd_of_helper}};
+  if (request.proxy_channel)
+    spawn.pass_fds.push_back({request.proxy_channel.get(), proxy_fd_of_helper});
   spawn.terminal = request.terminal;
   if (request.tty) {
     spawn.input = reactor::stdin_mode::pty;
     spawn.output = reactor::output_mode::pty;
-  } else if (request.pipe_input) {
+  } else if (request.pipe_input || !request.input.empty()) {
     spawn.input = reactor::stdin_mode::pipe;
   }
 
+  auto limits = request.limits;
+  limits.pending_input = std::max(limits.pending_input, request.input.size());
   std::unique_ptr<helper_process> own{new helper_process{std::move(listener)}};
   auto* const self = own.get();
   auto process = reactor::process::spawn(
@@ -120,9 +130,13 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
              if (self->told_exit_) tell(self->listener_.on_end);
            },
        .on_input_drained = [self] { tell(self->listener_.on_input_drained); }},
-      request.limits);
+      limits);
   if (!process) return process.error();
   own->process_ = std::move(*process);
+  if (!request.input.empty()) {
+    (void)own->process_->write_stdin(request.input);
+    own->process_->close_stdin();
+  }
   own->reader_ =
       reactor::line_reader::open(loop, std::move(read_end),
                                  {[self](std::string_view line) {

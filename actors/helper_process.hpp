@@ -4,6 +4,7 @@
 #include "protocol/sandbox_event.hpp"
 #include "reactor/line_reader.hpp"
 #include "reactor/process.hpp"
+#include "reactor/unique_fd.hpp"
 #include "sandbox/launch.hpp"
 
 #include <functional>
@@ -24,7 +25,9 @@ struct helper_end {
   std::optional<error> failure;
   /// The program could not be executed: why. `ending` is then `exited` with 126 or 127.
   std::optional<int> exec_error;
-  std::vector<denial> observed; ///< what the boundary refused
+  bool started = false;              ///< the command was executed
+  std::vector<denial> observed;      ///< what the boundary refused
+  std::vector<std::string> warnings; ///< about the boundary, before the start
 };
 
 /// What gatehouse-sandbox reports of one command, as it comes in. Pure.
@@ -40,14 +43,17 @@ private:
   bool started_ = false;
   std::optional<sandbox_event> last_word_;
   std::vector<denial> observed_;
+  std::vector<std::string> warnings_;
 };
 
 /// A command to run in gatehouse-sandbox.
 struct helper_request {
-  sandbox::launch_request launch; ///< all but `report_fd`
+  sandbox::launch_request launch; ///< all but `report_fd` and `proxy_fd`
   std::vector<std::string> environment;
-  bool tty = false;        ///< a terminal as all three streams, else pipes
-  bool pipe_input = false; ///< without a terminal: standard input can be written
+  bool tty = false;                 ///< a terminal as all three streams, else pipes
+  bool pipe_input = false;          ///< without a terminal: standard input can be written
+  std::string input;                ///< all of standard input, which then ends; empty: none
+  reactor::unique_fd proxy_channel; ///< where listeners for the network proxy are handed out
   reactor::window_size terminal;
   reactor::process_limits limits;
 };

@@ -62,6 +62,7 @@ private:
   void answer_first();
   void begin_poll();
   void answer_poll();
+  void end_poll(const std::string& call_id);
   result<void> write(const std::string& chars);
   [[nodiscard]] poll_piece take_piece();
 

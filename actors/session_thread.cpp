@@ -5,11 +5,9 @@
 #include "actors/patch_runtime.hpp"
 #include "actors/random_id.hpp"
 #include "actors/shell_runtime.hpp"
-#include "policy/environment_policy.hpp"
 #include "policy/shell/patch_script.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/denial_message.hpp"
-#include "protocol/exec_result.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
@@ -24,7 +22,6 @@ namespace {
 
 constexpr std::size_t longest_id = 256;
 constexpr std::size_t most_deltas = 10'000; // §96
-constexpr std::uint64_t default_output_tokens = 10'000;
 constexpr std::size_t most_transcript_entries = 512;
 constexpr std::size_t longest_transcript_text = 16 * 1024;
 
@@ -44,23 +41,6 @@ std::string call_of(const thread_event_body& what) {
           return {};
       },
       what);
-}
-
-/// A call with its hooks, if there are any. A patch is heard of by the hooks of patches, and, where
-/// it came as a command, also by those of `tool`.
-tool_call_actor spawn_call(caf::actor_system& system, const judgement_terms& judgement,
-                           orchestrator_partners partners, hook_settings hooks,
-                           const hook_payload& context, hook_tool tool) {
-  const auto make = [&system, judgement, partners = std::move(partners)]() -> tool_call_actor {
-    return system.spawn<tool_call>(judgement, partners);
-  };
-  if (hooks.rules.empty()) return make();
-  hooks.context = context;
-  const auto make_patch = [&system, hooks, make]() -> tool_call_actor {
-    return system.spawn<hooked_call>(hooks, hook_tool::apply_patch, make);
-  };
-  if (tool == hook_tool::apply_patch) return make_patch();
-  return system.spawn<hooked_call>(std::move(hooks), tool, make_patch);
 }
 
 } // namespace
@@ -91,7 +71,6 @@ void session_thread::on_exit() {
 session_thread::behavior_type session_thread::make_behavior() {
   now_->session = terms_.session;
   now_->hooks = terms_.hooks.context;
-  now_->judgement = terms_.judgement;
   terms_.shell.loop = terms_.hooks.loop = &loop_;
   const observer_actor self = caf::actor_cast<observer_actor>(this);
   terms_.shell.on_output = [self](const attempt_terms& of, output_stream stream,
@@ -131,12 +110,7 @@ session_thread::behavior_type session_thread::make_behavior() {
         open_.withdraw(review_id);
         promises_.erase(review_id);
       },
-      [this](event_atom, const event_body_ptr& what) {
-        const auto call = running_.find(call_of(*what));
-        const bool delta = std::holds_alternative<thread_events::output_delta>(*what);
-        if (delta && (call == running_.end() || ++call->second.deltas > most_deltas)) return;
-        publish(*what, call == running_.end() ? turn_ : call->second.turn);
-      },
+      [this](event_atom, const event_body_ptr& what) { heard(*what); },
       [this](add_rule_atom, const prefix_ptr& prefix) {
         rules_to_keep_.push_back(prefix);
         keep_next_rule();
@@ -196,6 +170,20 @@ review_desk_terms session_thread::desk_terms() {
   return desk;
 }
 
+void session_thread::heard(const thread_event_body& what) {
+  if (const auto* over = std::get_if<thread_events::terminal_ended>(&what))
+    return terminal_ended(*over);
+  const auto id = call_of(what);
+  const auto call = running_.find(id);
+  const auto in_background = background_.find(id);
+  auto* const known = call != running_.end()               ? &call->second.told
+                      : in_background != background_.end() ? &in_background->second
+                                                           : nullptr;
+  const bool delta = std::holds_alternative<thread_events::output_delta>(what);
+  if (delta && (!known || ++known->deltas > most_deltas)) return;
+  publish(what, known ? known->turn : turn_);
+}
+
 thread_event_ptr session_thread::publish(thread_event_body what, const std::string& turn) {
   auto event = log_.add(turn, std::move(what));
   for (const auto& s : subscribers_)
@@ -204,6 +192,21 @@ thread_event_ptr session_thread::publish(thread_event_body what, const std::stri
 }
 
 // ---- calls ----
+
+tool_call_actor session_thread::spawn_call(orchestrator_partners partners, hook_tool tool) {
+  const auto make = [system = &system(), judgement = terms_.judgement,
+                     partners = std::move(partners)]() -> tool_call_actor {
+    return system->spawn<tool_call>(judgement, partners);
+  };
+  if (terms_.hooks.rules.empty()) return make();
+  auto hooks = terms_.hooks;
+  hooks.context = now_->hooks;
+  const auto make_patch = [system = &system(), hooks, make]() -> tool_call_actor {
+    return system->spawn<hooked_call>(hooks, hook_tool::apply_patch, make);
+  };
+  if (tool == hook_tool::apply_patch) return make_patch();
+  return system().spawn<hooked_call>(std::move(hooks), tool, make_patch);
+}
 
 std::optional<error> session_thread::cannot_begin(const tool_request& asked) {
   if (asked.call_id.empty() || asked.call_id.size() > longest_id)
@@ -250,7 +253,7 @@ void session_thread::run(const tool_request& asked, planned_call planned,
   publish(thread_events::item_started{id, tool, planned.plan.what}, turn_);
   note({transcript_entry::kind::tool_call, tool, shell_join(planned.plan.what.argv)});
   auto& call = running_[id];
-  call.turn = turn_;
+  call.told.turn = turn_;
   call.tool = tool;
   call.done = std::move(on_end);
   if (!stopped_because_.empty()) {
@@ -263,12 +266,11 @@ void session_thread::run(const tool_request& asked, planned_call planned,
   if (const auto* terminal = std::get_if<terminal_request>(&asked.arguments))
     return exec_command(id, *terminal, std::move(planned));
   if (const auto* order = std::get_if<stdin_arguments>(&asked.arguments))
-    return write_stdin(asked, *order);
+    return write_stdin(id, *order);
   const auto& argv = planned.plan.what.argv;
-  call.actor = spawn_call(system(), terms_.judgement, partners_, terms_.hooks, now_->hooks,
-                          !argv.empty() && policy::is_patch_tool(argv.front())
-                              ? hook_tool::apply_patch
-                              : hook_tool::shell_command);
+  call.actor = spawn_call(partners_, !argv.empty() && policy::is_patch_tool(argv.front())
+                                         ? hook_tool::apply_patch
+                                         : hook_tool::shell_command);
   request(call.actor, caf::infinite, run_v,
           std::make_shared<const call_start>(
               call_start{std::move(planned.plan), std::move(planned.handler_refusal)}))
@@ -283,96 +285,6 @@ void session_thread::run(const tool_request& asked, planned_call planned,
           });
 }
 
-// ---- terminal sessions ----
-
-process_manager_actor& session_thread::terminals() {
-  if (terminals_) return terminals_;
-  process_manager_terms terms;
-  terms.process.host = terms_.shell;
-  auto variables = policy::read_environment(terms_.shell.environment);
-  policy::add_session_variables(variables, false);
-  terms.process.host.environment = policy::to_entries(variables);
-  terms.process.on_event = [on_output = terms_.shell.on_output](const process_event& event) {
-    const auto* said = std::get_if<process_event::output>(&event.what);
-    if (!said || !on_output) return;
-    attempt_terms of;
-    of.call_id = event.call_id;
-    on_output(of, said->stream, said->bytes);
-  };
-  terms.make_call = [system = &system(), partners = partners_, now = now_,
-                     hooks = terms_.hooks](const runtime_actor& runtime) {
-    auto own = partners;
-    own.runtime = runtime;
-    return spawn_call(*system, now->judgement, std::move(own), hooks, now->hooks,
-                      hook_tool::exec_command);
-  };
-  terms.reviewer = partners_.reviewer;
-  terms.hooks = terms_.hooks;
-  terminals_ = system().spawn<process_manager>(std::move(terms));
-  return terminals_;
-}
-
-void session_thread::exec_command(const std::string& call_id, const terminal_request& asked,
-                                  planned_call planned) {
-  auto& call = running_[call_id];
-  call.terminal = true;
-  call.max_output_tokens = asked.max_output_tokens.value_or(default_output_tokens);
-  now_->terminal_calls.insert(call_id);
-  exec_request order;
-  order.start = {std::move(planned.plan), std::move(planned.handler_refusal)};
-  order.yield = asked.yield;
-  request(terminals(), caf::infinite, run_v, std::make_shared<const exec_request>(std::move(order)))
-      .then(
-          [this, call_id](const exec_reply_ptr& reply) { terminal_answered(call_id, *reply); },
-          [this, call_id](caf::error& failed) {
-            exec_reply lost;
-            lost.failure = error{errc::internal, "the call failed: " + system().render(failed), {}};
-            terminal_answered(call_id, lost);
-          });
-}
-
-void session_thread::write_stdin(const tool_request& asked, const stdin_arguments& order) {
-  auto& call = running_[asked.call_id];
-  call.terminal = true;
-  call.max_output_tokens = order.max_output_tokens.value_or(default_output_tokens);
-  stdin_request write;
-  write.call_id = asked.call_id;
-  write.session_id = order.session_id;
-  write.chars = order.chars;
-  write.yield = order.yield;
-  const auto call_id = asked.call_id;
-  request(terminals(), caf::infinite, run_v,
-          std::make_shared<const stdin_request>(std::move(write)))
-      .then(
-          [this, call_id](const exec_reply_ptr& reply) { terminal_answered(call_id, *reply); },
-          [this, call_id](caf::error& failed) {
-            exec_reply lost;
-            lost.failure = error{errc::internal, "the call failed: " + system().render(failed), {}};
-            terminal_answered(call_id, lost);
-          });
-}
-
-void session_thread::terminal_answered(const std::string& call_id, const exec_reply& reply) {
-  const auto call = running_.find(call_id);
-  if (call == running_.end()) return;
-  now_->terminal_calls.erase(call_id);
-  call_report report;
-  if (reply.report) report = *reply.report;
-  report.call_id = call_id;
-  if (!reply.report) {
-    report.ending = reply.failure ? call_ending::failed : call_ending::completed;
-    report.failure = reply.failure;
-    report.message = reply.failure ? failure_message(*reply.failure) : reply.message;
-    report.output.truncated_bytes = reply.result.omitted_bytes;
-    report.output.total_bytes = reply.result.total_bytes;
-    if (reply.ended) report.attempts.push_back(*reply.ended);
-  }
-  report.session_id = reply.result.session_id;
-  report.output.aggregated = truncate_to_tokens(reply.result.output, call->second.max_output_tokens,
-                                                reply.result.omitted_bytes);
-  ended(call_id, std::make_shared<const call_report>(std::move(report)));
-}
-
 void session_thread::ended(const std::string& call_id, const call_report_ptr& report) {
   auto found = running_.extract(call_id);
   if (found.empty()) return;
@@ -380,25 +292,21 @@ void session_thread::ended(const std::string& call_id, const call_report_ptr& re
   note({transcript_entry::kind::tool_result, call.tool,
         report->message.empty() ? report->output.aggregated
                                 : report->message + "\n" + report->output.aggregated});
-  publish(thread_events::item_ended{report}, call.turn);
+  publish(thread_events::item_ended{report}, call.told.turn);
+  if (report->session_id && call.tool == "exec_command") {
+    background_[call_id] = call.told;
+    if (call.session_end) terminal_ended(*call.session_end);
+  }
   if (call.done) call.done(report);
   const bool stopped = report->ending == call_ending::aborted && !report->reviews.empty() &&
                        report->reviews.back().decision == review_decision::abort;
-  if (stopped && call.turn == turn_) {
+  if (stopped && call.told.turn == turn_) {
     const auto& last = report->reviews.back();
     stop_turn(last.reviewer == reviewer_kind::guardian
                   ? "the automatic reviewer stopped it: " + last.reason
                   : "the user stopped it");
   }
   finish_closing();
-}
-
-/// A session that is in the background already is not touched (§127).
-void session_thread::cancel(const std::string& call_id, const running_call& call) {
-  if (call.terminal && terminals_)
-    send(terminals_, cancel_v, call_id);
-  else if (call.actor)
-    send(call.actor, cancel_v);
 }
 
 void session_thread::on(const thread_messages::cancel_call& m) {
@@ -465,7 +373,7 @@ void session_thread::stop_turn(const std::string& why) {
 
 void session_thread::close_turn(thread_events::turn_ending how, const std::string& reason) {
   for (const auto& [id, call] : running_)
-    if (call.turn == turn_) cancel(id, call);
+    if (call.told.turn == turn_) cancel(id, call);
   const auto turn = std::exchange(turn_, {});
   grants_.end_turn(turn);
   now_->hooks.turn_id.clear();
@@ -480,7 +388,7 @@ caf::result<review_answer_ptr> session_thread::hold(const review_request_ptr& qu
   promises_[question->review_id] = std::move(promise);
   const auto call = running_.find(question->call_id);
   const auto shown = publish(thread_events::review_asked{*question, reviewer_kind::user},
-                             call == running_.end() ? turn_ : call->second.turn);
+                             call == running_.end() ? turn_ : call->second.told.turn);
   open_.add(*question, shown);
   look_for_reviewers();
   return answer;
@@ -563,7 +471,7 @@ void session_thread::on(const thread_messages::close_thread& m) {
   closing_ = m;
   if (!turn_.empty()) close_turn(thread_events::turn_ending::interrupted, "the thread was closed");
   for (const auto& [id, call] : running_)
-    send(call.actor, cancel_v);
+    cancel(id, call);
   finish_closing();
 }
 
@@ -595,7 +503,7 @@ void session_thread::rules_read() {
   keeping_ = false;
   auto& kept = **kept_;
   if (kept)
-    now_->judgement.rules = terms_.judgement.rules = *kept;
+    terms_.judgement.rules = *kept;
   else
     publish(thread_events::warning{"the rule was not kept: " + to_string(kept.error())}, turn_);
   kept_.reset();

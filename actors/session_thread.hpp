@@ -46,14 +46,19 @@ public:
   const char* name() const override { return "gatehouse.thread"; }
 
 private:
+  /// What events about a call say and count.
+  struct told_of_call {
+    std::string turn;
+    std::size_t deltas = 0;
+  };
   struct running_call {
     tool_call_actor actor;
-    std::string turn;
+    told_of_call told;
     std::string tool;
-    std::size_t deltas = 0;
     std::function<void(const result<call_report_ptr>&)> done;
     bool terminal = false; ///< run by the manager of the terminal sessions
     std::uint64_t max_output_tokens = 0;
+    std::optional<thread_events::terminal_ended> session_end; ///< came before the call's own answer
   };
   /// What the review desk looks at whenever it is asked something.
   struct now {
@@ -62,8 +67,7 @@ private:
     std::vector<transcript_entry> transcript;
     std::uint64_t rules_generation = 0;
     bool reviewer_present = false;
-    std::set<std::string> terminal_calls; ///< ids of exec_command calls
-    judgement_terms judgement;
+    std::set<std::string> terminal_calls; ///< ids of exec_command and write_stdin calls
   };
 
   void on(const thread_messages::begin_call& m);
@@ -76,6 +80,12 @@ private:
   void on(const thread_messages::add_transcript& m);
   void on(const thread_messages::read_status& m);
   void on(const thread_messages::revoke& m);
+  void on(const thread_messages::list_terminals& m);
+  void on(const thread_messages::read_terminal& m);
+  void on(const thread_messages::signal_terminal& m);
+  void on(const thread_messages::resize_terminal& m);
+  void on(const thread_messages::end_terminal& m);
+  void on(const thread_messages::clean_terminals& m);
   void on(const thread_messages::close_thread& m);
 
   [[nodiscard]] review_desk_terms desk_terms();
@@ -88,9 +98,17 @@ private:
            std::function<void(const result<call_report_ptr>&)> on_end);
   void exec_command(const std::string& call_id, const terminal_request& asked,
                     planned_call planned);
-  void write_stdin(const tool_request& asked, const stdin_arguments& order);
+  void write_stdin(const std::string& call_id, const stdin_arguments& asked);
+  template <class Order>
+  void to_terminals(const std::string& call_id, Order order);
   void terminal_answered(const std::string& call_id, const exec_reply& reply);
+  void terminal_ended(const thread_events::terminal_ended& over);
+  template <class Answer, class... What>
+  void order_terminals(std::function<void(Answer)> hearer, What... what);
   [[nodiscard]] process_manager_actor& terminals();
+  /// A call with its hooks, if there are any. A patch is heard of by the hooks of patches, and,
+  /// where it came as a command, also by those of `tool`.
+  tool_call_actor spawn_call(orchestrator_partners partners, hook_tool tool);
   void cancel(const std::string& call_id, const running_call& call);
   void ended(const std::string& call_id, const call_report_ptr& report);
   void note(transcript_entry entry);
@@ -101,6 +119,7 @@ private:
   void keep_next_rule();
   void rules_read();
 
+  void heard(const thread_event_body& what);
   thread_event_ptr publish(thread_event_body what, const std::string& turn);
   void finish_closing();
 
@@ -117,7 +136,9 @@ private:
 
   std::vector<thread_messages::subscribe> subscribers_;
   orchestrator_partners partners_;
-  process_manager_actor terminals_;             ///< made with the first terminal session
+  process_manager_actor terminals_; ///< made with the first terminal session
+  std::map<std::string, told_of_call>
+      background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id
   std::set<std::string> used_ids_;              ///< of calls and turns
   std::string turn_;                            ///< empty: none is open

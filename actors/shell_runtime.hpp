@@ -43,14 +43,8 @@ struct shell_terms {
 /// One attempt: the helper process, its output, its report, its time limit (§94–§99a). Ends with
 /// it.
 using shell_attempt_actor = runtime_actor::extend<
-    // INTERNAL: bytes of a stream; the next read waits until they are kept.
-    caf::reacts_to<output_atom, int, std::string>,
-    // INTERNAL: a line of the helper's report; nothing more: the report has ended.
-    caf::reacts_to<report_atom, std::string>, caf::reacts_to<report_atom>,
-    // INTERNAL: the helper and its streams have ended; code, or minus the signal.
-    caf::reacts_to<ended_atom, int>,
-    // INTERNAL: the time limit.
-    caf::reacts_to<expire_atom>,
+    // INTERNAL: the helper and its streams have ended.
+    caf::reacts_to<ended_atom>,
     // INTERNAL: somebody is asked about a host: the time limit stands still, or goes on.
     caf::reacts_to<hold_atom, bool>>;
 

@@ -253,6 +253,7 @@ void exec_server_host::session::files(file_call call, const reply& answer) {
   launch.workspace_roots = sandbox.workspace_roots;
   launch.legacy_landlock = sandbox.legacy_landlock;
   launch.protected_paths = terms_.host.protected_paths;
+  launch.hidden_paths = terms_.host.hidden_paths;
   launch.command = {terms_.host.own, "file-call"};
   reactor::exchange_request exchange;
   exchange.spawn.argv = gatehouse::sandbox::launch_argv(launch);

@@ -7,6 +7,7 @@
 #include "config/credentials.hpp"
 #include "config/locations.hpp"
 #include "config/user_shell.hpp"
+#include "policy/path_text.hpp"
 #include "reactor/signals.hpp"
 #include "sandbox/command_environment.hpp"
 
@@ -52,7 +53,11 @@ exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& 
   while (environ[count])
     ++count;
   terms.host.environment = sandbox::inherited_environment({environ, count});
-  if (!where.state.empty()) terms.host.protected_paths = {where.state};
+  if (!where.state.empty()) {
+    terms.host.protected_paths = {where.state};
+    // A command that reads a token can start others without its client.
+    terms.host.hidden_paths = {where.state + "/tokens"};
+  }
   terms.host.allow_unsandboxed = allow_unsandboxed;
   terms.info.shell_path = config::user_shell();
   terms.info.shell_name = std::filesystem::path{terms.info.shell_path}.filename();
@@ -103,13 +108,16 @@ int exec_server_command(arguments given) {
   admission.own_uid = ::geteuid();
   admission.open_to_agents = read->has("--no-auth");
   if (!stdio && !admission.open_to_agents) {
-    const auto path = read->value("--token-file").value_or(where.state + "/tokens/exec.token");
+    const auto path = policy::absolute_below(
+        std::filesystem::current_path(ec).string(),
+        read->value("--token-file").value_or(where.state + "/tokens/exec.token"));
     auto token = config::read_or_make_token(path);
     if (!token) {
       complain(token.error());
       return exit_wrong_usage;
     }
     admission.agent_token = *std::move(token);
+    if (read->value("--token-file")) terms.host.hidden_paths.push_back(path);
     print_error("token: " + path + "\n");
   }
 

@@ -24,6 +24,7 @@ struct exec_host {
   std::string own;                      ///< gatehouse
   std::vector<std::string> environment; ///< the server's, for `envPolicy`
   std::vector<std::string> protected_paths;
+  std::vector<std::string> hidden_paths; ///< that no confined command may see: credentials of ours
   bool allow_unsandboxed = false;
   std::size_t retained_bytes = 1024 * 1024; ///< of output, for each process
 };

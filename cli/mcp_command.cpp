@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view example = "gatehouse mcp --profile workspace-write";
 constexpr std::string_view help = R"(gatehouse mcp [options]
-Gives an agent the tool `shell_command` over the Model Context Protocol, on standard input and
-output, one message a line (docs/agents.md). Calls go through decision, approval and sandbox; what
+Gives an agent the tools `shell_command`, `exec_command`, `write_stdin` and `apply_patch` over the
+Model Context Protocol, on standard input and output, one message a line (docs/agents.md). Calls go through decision, approval and sandbox; what
 needs an approval is put before the user by the client, where it can ask, else it is refused.
 
   --profile NAME|JSON, --ask POLICY, --cwd DIR, --rules FILE   as in `gatehouse run`

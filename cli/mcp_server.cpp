@@ -119,7 +119,7 @@ void mcp_server::call_tool(const rpc::message& message, bool modern) {
   const auto arguments = params->arguments ? rpc::to_json(*params->arguments) : std::string{"{}"};
   const auto asked = params->name + '\n' + arguments;
   if (params->request_state) return call_again(id, *params, asked);
-  if (params->name != "shell_command")
+  if (!mcp::has_tool(params->name))
     return fail(id, rpc::code::invalid_params, "there is no tool `" + params->name + "`",
                 "unknownTool");
   auto read = decode_tool_arguments(params->name, arguments);

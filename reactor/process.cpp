@@ -307,7 +307,10 @@ private:
 
   void kill_tree() {
     remember_escapees();
-    signal_tree(SIGKILL);
+    // The leader last: its end hangs up the terminal, and what still lives could answer that.
+    for (const auto& escapee : escapees_)
+      send_signal(escapee, SIGKILL);
+    signal(SIGKILL);
   }
 
   stream_descriptor& input_fd() { return input_is_terminal_ ? channels_[0].fd : input_; }

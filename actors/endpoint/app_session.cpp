@@ -2,6 +2,7 @@
 
 #include "protocol/profile_json.hpp"
 #include "protocol/rpc/app_events.hpp"
+#include "protocol/shell_quote.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -436,6 +437,60 @@ struct app_session::handler {
     if (!entry) return;
     entry->handle.send(cancel_call{p.call_id});
     ok(app::nothing{});
+  }
+  void operator()(app::methods::terminals_list, const app::thread_params& p) const {
+    const auto entry = need(p.thread_id);
+    if (!entry) return;
+    entry->handle.send(list_terminals{[done = done](const std::vector<process_info>& all) {
+      app::terminal_list_result told;
+      for (const auto& one : all)
+        told.data.push_back({one.session_id, one.call_id, shell_join(one.argv), one.cwd, one.tty,
+                             one.background, one.running, one.sandboxed, one.age.count()});
+      done(rpc::to_json(told));
+    }});
+  }
+  void operator()(app::methods::terminals_read, const app::terminal_params& p) const {
+    const auto entry = need(p.thread_id);
+    if (!entry) return;
+    entry->handle.send(read_terminal{
+        static_cast<int>(p.session_id), [done = done, p](const process_transcript& said) {
+          if (!said.known)
+            return done(refused("there is no terminal session " + std::to_string(p.session_id),
+                                "unknownSession"));
+          done(rpc::to_json(
+              app::terminal_read_result{said.text, static_cast<std::int64_t>(said.total_bytes)}));
+        }});
+  }
+  [[nodiscard]] auto tell_found() const {
+    return [done = done](bool found) { done(rpc::to_json(app::terminal_found_result{found})); };
+  }
+  [[nodiscard]] bool in_range(std::int64_t value, std::int64_t most, std::string_view name) const {
+    if (value >= 1 && value <= most) return true;
+    done(refused("`" + std::string{name} + "` is 1 to " + std::to_string(most), "invalidParams",
+                 rpc::code::invalid_params));
+    return false;
+  }
+  void operator()(app::methods::terminals_signal, const app::terminal_signal_params& p) const {
+    const auto entry = need(p.thread_id);
+    if (!entry || !in_range(p.signal, 64, "signal")) return;
+    entry->handle.send(
+        signal_terminal{static_cast<int>(p.session_id), static_cast<int>(p.signal), tell_found()});
+  }
+  void operator()(app::methods::terminals_resize, const app::terminal_resize_params& p) const {
+    const auto entry = need(p.thread_id);
+    if (!entry || !in_range(p.rows, 1000, "rows") || !in_range(p.columns, 1000, "columns")) return;
+    entry->handle.send(resize_terminal{static_cast<int>(p.session_id), static_cast<int>(p.rows),
+                                       static_cast<int>(p.columns), tell_found()});
+  }
+  void operator()(app::methods::terminals_terminate, const app::terminal_params& p) const {
+    const auto entry = need(p.thread_id);
+    if (entry) entry->handle.send(end_terminal{static_cast<int>(p.session_id), tell_found()});
+  }
+  void operator()(app::methods::terminals_clean, const app::thread_params& p) const {
+    const auto entry = need(p.thread_id);
+    if (!entry) return;
+    entry->handle.send(clean_terminals{
+        [done = done](int ended) { done(rpc::to_json(app::terminal_clean_result{ended})); }});
   }
   void operator()(app::methods::policy_explain, const app::explain_params& p) const {
     if (p.tool && *p.tool != "shell_command") {

@@ -3,6 +3,9 @@
 #include "protocol/rpc/mcp_types.hpp"
 #include "protocol/shell_quote.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace gatehouse::rpc::mcp {
 namespace {
 
@@ -14,23 +17,61 @@ constexpr std::string_view shell_description =
     "Runs one command in the user's shell and waits for its end. It is judged by policy and runs "
     "in a sandbox; some commands are put before the user first.";
 
-constexpr std::string_view shell_schema = R"({"type":"object","properties":{
-"command":{"type":"string","description":"A script for the user's shell."},
-"workdir":{"type":"string","description":"Folder to run in; relative to the workspace."},
-"timeout_ms":{"type":"integer","minimum":1,"description":"Time limit."},
-"login":{"type":"boolean","description":"As a login shell."},
+constexpr std::string_view exec_description =
+    "Runs one command in the user's shell and waits for its end, but not longer than "
+    "yield_time_ms: "
+    "a command that still runs then goes on as a terminal session, and the result has its "
+    "sessionId, for write_stdin. Judged and confined like shell_command.";
+
+constexpr std::string_view stdin_description =
+    "Writes to a terminal session of exec_command, or, without chars, waits for more of its output "
+    "and for its end. A session without a terminal takes only Ctrl-C (\\u0003).";
+
+constexpr std::string_view patch_description =
+    "Changes files by a patch: '*** Begin Patch', then '*** Add File: P', '*** Delete File: P' or "
+    "'*** Update File: P' (with '*** Move to: P' and hunks after '@@'), then '*** End Patch'. "
+    "Files outside of the workspace are put before the user first.";
+
+/// What the two command tools have in common.
+constexpr std::string_view command_fields =
+    R"("login":{"type":"boolean","description":"As a login shell."},
 "sandbox_permissions":{"enum":["use_default","require_escalated","with_additional_permissions"],
 "description":"require_escalated asks the user to run it without the sandbox."},
 "additional_permissions":{"type":"object","description":"With with_additional_permissions: what
  this one command may do beyond the session, as a refusal names it."},
 "justification":{"type":"string","description":"Why the user should say yes."},
 "prefix_rule":{"type":"array","items":{"type":"string"},"description":"Words of a rule to propose."}},
-"required":["command"],"additionalProperties":false})";
+"required":["COMMAND"],"additionalProperties":false})";
+
+constexpr std::string_view shell_fields = R"({"type":"object","properties":{
+"command":{"type":"string","description":"A script for the user's shell."},
+"workdir":{"type":"string","description":"Folder to run in; relative to the workspace."},
+"timeout_ms":{"type":"integer","minimum":1,"description":"Time limit."},)";
+
+constexpr std::string_view waiting_fields =
+    R"("yield_time_ms":{"type":"integer","minimum":0,"description":"How long to wait."},
+"max_output_tokens":{"type":"integer","minimum":0,"description":"Longer output is cut in its middle."})";
+
+constexpr std::string_view exec_fields = R"({"type":"object","properties":{
+"cmd":{"type":"string","description":"A script for the user's shell."},
+"workdir":{"type":"string","description":"Folder to run in; relative to the workspace."},
+"tty":{"type":"boolean","description":"With a terminal, so that it can be written to."},)";
+
+constexpr std::string_view stdin_fields = R"({"type":"object","properties":{
+"session_id":{"type":"integer"},
+"chars":{"type":"string","description":"What is written; empty: a poll."},)";
+
+constexpr std::string_view patch_schema = R"({"type":"object","properties":{
+"patch":{"type":"string"},
+"workdir":{"type":"string","description":"Folder that its paths are relative to."},
+"timeout_ms":{"type":"integer","minimum":1,"description":"Time limit."}},
+"required":["patch"],"additionalProperties":false})";
 
 constexpr std::string_view result_schema = R"({"type":"object","properties":{
 "status":{"enum":["completed","failed","declined","rejected","timedOut","interrupted"]},
 "exitCode":{"type":"integer"},"output":{"type":"string"},"outputOmittedBytes":{"type":"integer"},
-"sandboxType":{"type":"string"},"sandboxDenied":{"type":"boolean"},"message":{"type":"string"}},
+"sandboxType":{"type":"string"},"sandboxDenied":{"type":"boolean"},"message":{"type":"string"},
+"sessionId":{"type":"integer"}},
 "required":["status"]})";
 
 /// A schema as it is written above, on one line.
@@ -39,6 +80,34 @@ std::string one_line(std::string_view text) {
   for (const char c : text)
     if (c != '\n') out += c;
   return out;
+}
+
+/// The schema of a command tool whose script stands in `script`.
+std::string command_schema(std::string_view fields, std::string_view script) {
+  std::string schema = std::string{fields} + std::string{command_fields};
+  constexpr std::string_view place = "COMMAND";
+  return schema.replace(schema.find(place), place.size(), script);
+}
+
+void write_tool(json_writer& json, std::string_view name, std::string_view title,
+                std::string_view description, std::string_view schema) {
+  json.item();
+  json.open('{');
+  json.field("name", name);
+  json.field("title", title);
+  json.field("description", description);
+  json.key("inputSchema");
+  json.raw(one_line(schema));
+  json.key("outputSchema");
+  json.raw(one_line(result_schema));
+  json.key("annotations");
+  json.open('{');
+  json.key("destructiveHint");
+  json.boolean(true);
+  json.key("openWorldHint");
+  json.boolean(true);
+  json.close('}');
+  json.close('}');
 }
 
 json_writer begin(bool modern) {
@@ -121,6 +190,12 @@ std::string server_facts(bool modern, std::string_view version_for_client,
   return finish(std::move(json));
 }
 
+bool has_tool(std::string_view name) noexcept {
+  constexpr std::string_view all[] = {"shell_command", "exec_command", "write_stdin",
+                                      "apply_patch"};
+  return std::find(std::begin(all), std::end(all), name) != std::end(all);
+}
+
 std::string tool_list(bool modern) {
   auto json = begin(modern);
   if (modern) {
@@ -130,23 +205,14 @@ std::string tool_list(bool modern) {
   }
   json.key("tools");
   json.open('[');
-  json.item();
-  json.open('{');
-  json.field("name", "shell_command");
-  json.field("title", "Run a command");
-  json.field("description", shell_description);
-  json.key("inputSchema");
-  json.raw(one_line(shell_schema));
-  json.key("outputSchema");
-  json.raw(one_line(result_schema));
-  json.key("annotations");
-  json.open('{');
-  json.key("destructiveHint");
-  json.boolean(true);
-  json.key("openWorldHint");
-  json.boolean(true);
-  json.close('}');
-  json.close('}');
+  write_tool(json, "shell_command", "Run a command", shell_description,
+             command_schema(shell_fields, "command"));
+  write_tool(json, "exec_command", "Run a command that may outlive the call", exec_description,
+             command_schema(std::string{exec_fields} + std::string{waiting_fields} + ",", "cmd"));
+  write_tool(json, "write_stdin", "Write to a terminal session", stdin_description,
+             std::string{stdin_fields} + std::string{waiting_fields} +
+                 R"(},"required":["session_id"],"additionalProperties":false})");
+  write_tool(json, "apply_patch", "Change files", patch_description, patch_schema);
   json.close(']');
   return finish(std::move(json));
 }
@@ -168,6 +234,10 @@ std::string call_result(bool modern, const call_report& report) {
   structured.key("sandboxDenied");
   structured.boolean(told.sandbox_denied);
   if (!told.message.empty()) structured.field("message", told.message);
+  if (told.session_id) {
+    structured.key("sessionId");
+    structured.number(*told.session_id);
+  }
   const auto text = finish(std::move(structured));
   auto json = begin(modern);
   write_text(json, text);

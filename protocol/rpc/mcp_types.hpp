@@ -70,6 +70,8 @@ bool can_ask(const client_capabilities& client);
 /// The result of `initialize` or `server/discover`.
 std::string server_facts(bool modern, std::string_view version_for_client,
                          std::string_view program_version);
+/// Is it one of the tools of `tool_list`?
+bool has_tool(std::string_view name) noexcept;
 /// The result of `tools/list`; the order never changes.
 std::string tool_list(bool modern);
 /// The result of a call that is over. What could not run or was refused is an error to the client,
