@@ -31,7 +31,8 @@ void asking_client::ask(const review_request& question) {
                                                         given.decision,
                                                         std::move(given.reason),
                                                         {},
-                                                        given.denies_host});
+                                                        given.denies_host,
+                                                        std::move(given.permissions)});
                             });
   if (queued) return;
   open_.erase(question.review_id);

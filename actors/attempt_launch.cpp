@@ -1,6 +1,8 @@
 #include "actors/attempt_launch.hpp"
 
 #include "actors/attempt_denial.hpp"
+#include "actors/helper_process.hpp"
+#include "actors/remote_environment.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -12,11 +14,12 @@ namespace gatehouse::actors {
 namespace {
 
 /// A command that reaches no host by itself needs nothing here.
-result<void> attach_network(helper_request& request, const shell_terms& terms,
+result<void> attach_network(command_request& request, const shell_terms& terms,
                             const attempt_terms& attempt, std::function<void(bool)> hold,
                             std::function<void()> end) {
   if (attempt.network != network_mode::proxy_only) return {};
   request.launch.managed_network = true;
+  if (terms.remote) return {}; // the other machine has one of its own, or refuses
   int ends[2];
   if (!terms.attach_network || attempt.network_registration.empty())
     return error{errc::boundary_failed, "the managed network is not there for this attempt",
@@ -60,9 +63,9 @@ void open_program(sandbox::launch_request& launch) {
         {literal_path{launch.command.front()}, access::read, false});
 }
 
-result<helper_request> helper_for(const shell_terms& terms, const attempt_terms& attempt,
-                                  std::function<void(bool held)> hold, std::function<void()> end) {
-  helper_request request;
+result<command_request> helper_for(const shell_terms& terms, const attempt_terms& attempt,
+                                   std::function<void(bool held)> hold, std::function<void()> end) {
+  command_request request;
   request.launch = launch_for(terms, attempt.policy_cwd, attempt.workspace_roots, attempt.profile,
                               attempt.backend);
   request.launch.command_cwd = attempt.cwd;
@@ -74,7 +77,15 @@ result<helper_request> helper_for(const shell_terms& terms, const attempt_terms&
   return request;
 }
 
-void take_end(attempt_record& record, const helper_end& end,
+result<std::unique_ptr<command_process>>
+start_command(const shell_terms& terms, const command_request& request, command_listener listener) {
+  if (terms.remote) return terms.remote->start(request, std::move(listener));
+  auto here = helper_process::start(*terms.loop, request, std::move(listener));
+  if (!here) return here.error();
+  return std::unique_ptr<command_process>{*std::move(here)};
+}
+
+void take_end(attempt_record& record, const command_end& end,
               const std::optional<attempt_ending>& stopped) {
   record.warnings = end.warnings;
   record.ending = end.ending;
@@ -95,8 +106,14 @@ void take_end(attempt_record& record, const helper_end& end,
 }
 
 void look_for_denial(attempt_record& record, const shell_terms& terms, const attempt_terms& attempt,
-                     const helper_end& end, const captured_output& output) {
+                     const command_end& end, const captured_output& output) {
   if (record.ending != attempt_ending::exited && record.ending != attempt_ending::signalled) return;
+  if (terms.remote) { // the files of this machine explain nothing
+    if (!end.denied_elsewhere) return;
+    record.ending = attempt_ending::denied;
+    record.denied.emplace();
+    return;
+  }
   boundary_scope scope{attempt.profile, terms.context};
   scope.context.cwd = attempt.policy_cwd;
   scope.context.project_roots = attempt.workspace_roots;

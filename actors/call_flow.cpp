@@ -91,6 +91,7 @@ void call_flow::ask(std::string reason, std::string will_be_allowed, const diges
   review_request request;
   request.review_id = "review-" + plan_.review_nonce + "-" + std::to_string(terms.attempt);
   request.call_id = plan_.call_id;
+  request.tool = plan_.tool;
   request.attempt = terms.attempt;
   request.what = plan_.what;
   request.digest = digest_of(plan_.what, terms);
@@ -126,7 +127,7 @@ void call_flow::on(flow::review_answered& event) {
   }
   if (answer.decision == review_decision::approved_execpolicy_amendment &&
       !question.proposed_amendment.empty())
-    out_.push_back(flow::add_rule{question.proposed_amendment});
+    out_.push_back(flow::add_rule{{question.proposed_amendment, !question.without_sandbox}});
   approval_.emplace(authority_key{}, question.review_id, question.digest);
   if (question.attempt == 1) return prepare(first(plan_, report_.evaluation.requirement, true));
   attempt_ = 2;

@@ -28,7 +28,8 @@ struct runtime_traits {
 /// Everything that is fixed before a call moves: the flow's only input besides its events.
 struct call_plan {
   std::string call_id;
-  std::string review_nonce; ///< unguessable; review ids are made from it (§50)
+  std::string tool = "shell_command"; ///< as hooks, reviewers and people know it
+  std::string review_nonce;           ///< unguessable; review ids are made from it (§50)
   proposal what;
   gatehouse::approval_policy approval;
   permission_profile profile; ///< of the session, without this call's overlay
@@ -42,6 +43,13 @@ struct call_plan {
   bool managed_network = false;
   bool strict_review = false; ///< even `skip` is reviewed (§49)
   runtime_traits runtime;
+};
+
+/// A rule that a reviewer wants kept (§42).
+struct approved_rule {
+  std::vector<std::string> prefix;
+  /// The question was about a run inside the sandbox: so are the runs that the rule allows (§D4).
+  bool keeps_sandbox = false;
 };
 
 namespace flow {
@@ -81,7 +89,7 @@ struct withdraw_review {
 };
 /// The reviewer wants the rule that was proposed added (§42); its failure never changes the call.
 struct add_rule {
-  std::vector<std::string> prefix;
+  approved_rule rule;
 };
 struct register_network {
   int attempt = 1;

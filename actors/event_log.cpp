@@ -9,7 +9,7 @@ namespace {
 std::size_t size_of(const std::vector<std::string>& words) {
   std::size_t bytes = 0;
   for (const auto& word : words)
-    bytes += sizeof word + word.size();
+    bytes += sizeof(std::string) + word.size();
   return bytes;
 }
 

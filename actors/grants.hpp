@@ -2,6 +2,7 @@
 
 #include "policy/access.hpp"
 #include "protocol/approval_policy.hpp"
+#include "protocol/review.hpp"
 #include "protocol/tool_call.hpp"
 
 #include <cstdint>
@@ -10,8 +11,6 @@
 #include <vector>
 
 namespace gatehouse::actors {
-
-enum class grant_scope : std::uint8_t { turn, session };
 
 /// What a reviewer gave in answer to request_permissions (§16a): never more than was asked.
 struct permission_grant {

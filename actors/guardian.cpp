@@ -1,5 +1,6 @@
 #include "actors/guardian.hpp"
 
+#include "protocol/guardian_prompt.hpp"
 #include "reactor/program_exchange.hpp"
 
 #include <utility>
@@ -57,13 +58,13 @@ bool guardian_in_charge(const approval_policy& approval, bool configured, bool s
 }
 
 guardian_transport run_guardian_program(reactor::event_loop& loop, guardian_program program) {
-  return [&loop, program = std::move(program)](std::string question,
+  return [&loop, program = std::move(program)](const guardian_question& question,
                                                std::function<void(guardian_reply)> done) {
     reactor::exchange_request request;
     request.spawn.argv = program.argv;
     request.spawn.env = program.env;
     request.spawn.cwd = program.cwd;
-    request.input = std::move(question);
+    request.input = encode_guardian_question(question.review_id, question.prompt);
     request.limit = program.limit;
     request.max_output = 64 * 1024;
     return std::make_shared<reactor::program_exchange>(

@@ -40,13 +40,19 @@ guardian_result judge_reply(const guardian_reply& reply);
 /// configured; under any policy in strict review.
 bool guardian_in_charge(const approval_policy& approval, bool configured, bool strict) noexcept;
 
-/// Carries a question (protocol/guardian_prompt) to the automatic reviewer. `done` is called once
+/// What the automatic reviewer is asked (protocol/guardian_prompt).
+struct guardian_question {
+  std::string review_id;
+  std::string prompt;
+};
+
+/// Carries a question to the automatic reviewer. `done` is called once
 /// on the loop and never inside the call; dropping the handle ends the question without an answer.
 using guardian_transport = std::function<std::shared_ptr<void>(
-    std::string question, std::function<void(guardian_reply)> done)>;
+    const guardian_question& question, std::function<void(guardian_reply)> done)>;
 
-/// A reviewer that is a program: the question on standard input, the answer on standard output,
-/// exit status 0.
+/// A reviewer that is a program: the question as JSON on standard input, the answer on standard
+/// output, exit status 0.
 struct guardian_program {
   std::vector<std::string> argv; ///< argv[0] an absolute path
   std::vector<std::string> env;

@@ -47,8 +47,8 @@ bool helper_report::take_line(std::string_view line) {
   return false;
 }
 
-helper_end helper_report::conclude(int status) const {
-  helper_end end;
+command_end helper_report::conclude(int status) const {
+  command_end end;
   end.started = started_;
   end.observed = observed_;
   end.warnings = warnings_;
@@ -86,8 +86,8 @@ helper_end helper_report::conclude(int status) const {
 }
 
 result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loop& loop,
-                                                              const helper_request& request,
-                                                              helper_listener listener) {
+                                                              const command_request& request,
+                                                              command_listener listener) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     return error{errc::io, std::string{"cannot make a pipe: "} + std::strerror(errno),

@@ -62,6 +62,14 @@ error wrong(const hook_handler& handler, const std::string& what) {
 
 } // namespace
 
+hook_tool hook_tool_of(std::string_view name) noexcept {
+  for (const auto tool : all_tools) {
+    const auto names = names_of(tool);
+    if (name != "Bash" && std::find(names.begin(), names.end(), name) != names.end()) return tool;
+  }
+  return hook_tool::shell_command;
+}
+
 std::string_view tool_name(hook_tool tool) noexcept {
   return names_of(tool).front();
 }

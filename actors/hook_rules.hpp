@@ -23,6 +23,8 @@ enum class hook_tool : std::uint8_t {
 
 /// The name in a payload's `tool_name`: both command tools are "Bash".
 std::string_view tool_name(hook_tool tool) noexcept;
+/// The tool of this name ("shell_command", "exec_command", …); unknown names are commands.
+hook_tool hook_tool_of(std::string_view name) noexcept;
 /// Every name that a matcher may use for the tool; the first is `tool_name`.
 std::span<const std::string_view> names_of(hook_tool tool) noexcept;
 

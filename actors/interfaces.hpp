@@ -70,12 +70,12 @@ using review_request_ptr = std::shared_ptr<const review_request>;
 using review_answer_ptr = std::shared_ptr<const review_answer>;
 using network_open_ptr = std::shared_ptr<const network_open>;
 using network_end_ptr = std::shared_ptr<const network_end>;
+using rule_ptr = std::shared_ptr<const approved_rule>;
 using connection_question_ptr = std::shared_ptr<const connection_question>;
 using network_link_ptr = std::shared_ptr<network_link>;
 using listener_ptr = std::shared_ptr<reactor::unique_fd>;
 using blocked_ptr = std::shared_ptr<const blocked_connection>;
 using patch_verdict_ptr = std::shared_ptr<const patch_verdict>;
-using prefix_ptr = std::shared_ptr<const std::vector<std::string>>;
 using event_body_ptr = std::shared_ptr<const thread_event_body>;
 using thread_message_ptr = std::shared_ptr<const thread_message>;
 
@@ -139,7 +139,7 @@ using network_actor = caf::typed_actor<
 
 /// Makes an approved rule last (§42). What goes wrong is its own business to report: it never
 /// changes the call that asked.
-using amendment_actor = caf::typed_actor<caf::reacts_to<add_rule_atom, prefix_ptr>>;
+using amendment_actor = caf::typed_actor<caf::reacts_to<add_rule_atom, rule_ptr>>;
 
 /// Hears what happens to a call between its start and its end (§D11).
 using observer_actor = caf::typed_actor<caf::reacts_to<event_atom, event_body_ptr>>;
@@ -167,11 +167,11 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_request_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::review_answer_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_open_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_end_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::rule_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::connection_question_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::network_link_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::listener_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::blocked_ptr)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::prefix_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::patch_verdict_ptr)
 
 CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
@@ -187,11 +187,11 @@ CAF_BEGIN_TYPE_ID_BLOCK(gatehouse, first_custom_type_id)
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::review_answer_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_open_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_end_ptr))
+  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::rule_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::connection_question_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::network_link_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::listener_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::blocked_ptr))
-  CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::prefix_ptr))
   CAF_ADD_TYPE_ID(gatehouse, (gatehouse::actors::patch_verdict_ptr))
 
 CAF_END_TYPE_ID_BLOCK(gatehouse)

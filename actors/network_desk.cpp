@@ -11,12 +11,12 @@ namespace gatehouse::actors {
 namespace {
 
 blocked_connection blocked_of(const network_terms& terms, const policy::connection_wish& wish,
-                              std::string host) {
+                              const std::string& host) {
   blocked_connection what;
   what.call_id = terms.call_id;
   what.attempt = terms.attempt;
-  what.target = {terms.what.environment_id, host.empty() ? wish.host : std::move(host),
-                 wish.protocol, wish.port};
+  what.target = {terms.what.environment_id, host.empty() ? wish.host : host, wish.protocol,
+                 wish.port};
   what.method = wish.method;
   return what;
 }

@@ -69,7 +69,7 @@ void orchestrator::carry_out(flow::withdraw_review& effect) {
 void orchestrator::carry_out(flow::add_rule& effect) {
   if (partners_.amendments)
     send(partners_.amendments, add_rule_v,
-         std::make_shared<const std::vector<std::string>>(std::move(effect.prefix)));
+         std::make_shared<const approved_rule>(std::move(effect.rule)));
 }
 
 void orchestrator::carry_out(flow::register_network& effect) {

@@ -288,7 +288,7 @@ caf::result<exec_reply_ptr> process_manager::write_stdin(const stdin_request_ptr
 }
 
 void process_manager::review_write(const stdin_request_ptr& request,
-                                   caf::typed_response_promise<exec_reply_ptr> caller) {
+                                   const caf::typed_response_promise<exec_reply_ptr>& caller) {
   const auto refuse = [this, request, caller](const std::string& why) {
     if (writes_.erase(request->call_id) == 0) return; // cancelled, and answered
     exec_reply reply;
@@ -302,6 +302,7 @@ void process_manager::review_write(const stdin_request_ptr& request,
   review_request question;
   question.review_id = "write-" + random_hex(24);
   question.call_id = request->call_id;
+  question.tool = "write_stdin";
   question.what = s->request->start.plan.what;
   // The digest binds the answer to the process and to exactly these bytes.
   auto bound = question.what;

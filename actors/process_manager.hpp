@@ -93,7 +93,7 @@ private:
   void call_over(const std::string& call_id, const call_report_ptr& report);
   caf::result<exec_reply_ptr> write_stdin(const stdin_request_ptr& request);
   void review_write(const stdin_request_ptr& request,
-                    caf::typed_response_promise<exec_reply_ptr> caller);
+                    const caf::typed_response_promise<exec_reply_ptr>& caller);
   void poll(const stdin_request_ptr& request, caf::typed_response_promise<exec_reply_ptr> caller);
   void polled(const stdin_request_ptr& request, const poll_piece& piece,
               caf::typed_response_promise<exec_reply_ptr> caller);

@@ -112,21 +112,21 @@ void process_session::start() {
   // These run on the loop, between our messages: they only keep bytes and wake us.
   auto wake = [self] { caf::anon_send(self, report_v); };
   auto started =
-      helper_process::start(*terms_.host.loop, *request,
-                            {.on_started = {},
-                             .on_output = [this](reactor::output_stream stream,
-                                                 std::string_view bytes) { keep(stream, bytes); },
-                             .on_exit =
-                                 [this, wake](const helper_end& end) {
-                                   end_ = end;
-                                   wake();
-                                 },
-                             .on_end =
-                                 [this, wake] {
-                                   streams_ended_ = true;
-                                   wake();
-                                 },
-                             .on_input_drained = {}});
+      start_command(terms_.host, *request,
+                    {.on_started = {},
+                     .on_output = [this](reactor::output_stream stream,
+                                         std::string_view bytes) { keep(stream, bytes); },
+                     .on_exit =
+                         [this, wake](const command_end& end) {
+                           end_ = end;
+                           wake();
+                         },
+                     .on_end =
+                         [this, wake] {
+                           streams_ended_ = true;
+                           wake();
+                         },
+                     .on_input_drained = {}});
   if (!started) return cannot(started.error());
   process_ = std::move(*started);
   wait_for(first_wait_);

@@ -8,7 +8,7 @@ namespace {
 /// "write /srv/data, read /etc/ssl, use the network"
 std::string describe_overlay(const additional_permissions& overlay) {
   std::string out;
-  const auto add = [&out](std::string part) {
+  const auto add = [&out](const std::string& part) {
     if (!out.empty()) out += ", ";
     out += part;
   };
@@ -51,6 +51,11 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
     text += " It asked to leave the sandbox, which this profile never permits, since it hides "
             "files.";
   return text;
+}
+
+std::string permissions_allow(const additional_permissions& wish) {
+  return "Later commands may, inside the sandbox: " + describe_overlay(wish) +
+         ". All else stays refused.";
 }
 
 std::string retry_reason(const denial& what) {

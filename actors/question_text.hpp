@@ -14,6 +14,9 @@ namespace gatehouse::actors {
 std::string first_reason(const call_plan& plan, const exec_requirement& requirement);
 std::string first_allows(const call_plan& plan, bool sandboxed, bool widened);
 
+/// What a yes to request_permissions allows (§16a).
+std::string permissions_allow(const additional_permissions& wish);
+
 std::string retry_reason(const denial& what);
 std::string unsandboxed_retry_allows(const call_plan& plan);
 

@@ -33,6 +33,7 @@ exec_server::process_start start_of(const std::string& id, const command_request
   start.process_id = id;
   start.argv = request.launch.command;
   start.cwd = request.launch.command_cwd;
+  start.policy.emplace().inherit = exec_server::inherit::core; // that machine's own
   start.env = policy::read_environment(request.environment);
   start.tty = request.tty;
   start.pipe_stdin = request.pipe_input;

@@ -41,7 +41,7 @@ review_desk::behavior_type review_desk::make_behavior() {
 hook_tool review_desk::tool_of(const review_request& question) const {
   if (question.network) return hook_tool::network_access;
   if (question.what.patch) return hook_tool::apply_patch;
-  return terms_.tool_of ? terms_.tool_of(question) : hook_tool::shell_command;
+  return hook_tool_of(question.tool);
 }
 
 caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& question) {
@@ -63,12 +63,16 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);
   std::vector<std::string> keys;
-  // What was answered about a host is remembered by who asks about hosts (§111).
-  if (terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
+  // What was answered about a host is remembered by who asks about hosts (§111); permissions and
+  // input to a terminal are never remembered (§52).
+  const bool keyed = tool == hook_tool::shell_command || tool == hook_tool::exec_command ||
+                     tool == hook_tool::apply_patch;
+  if (keyed && terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
     keys = asked.what.patch
                ? patch_keys_of(asked, touched_paths(asked.what.patch->changes), terms_.policy())
                : approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
-  if (!asked.network) asked.session_offered = !keys.empty();
+  if (!asked.network)
+    asked.session_offered = !keys.empty() || tool == hook_tool::request_permissions;
   terms.settled = terms_.memory->approvals.covers(keys);
 
   auto open = std::make_shared<open_question>(review_route{std::move(asked), std::move(terms)},
@@ -103,9 +107,14 @@ void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   question.payload.event = hook_event::permission_request;
   question.payload.cwd = asked.what.cwd;
   question.payload.tool_name = tool_name(tool);
-  question.payload.tool_input = hook_command_input{
-      hook_command_text(asked.what),
-      asked.network ? "network-access " + to_string(*asked.network) : asked.what.justification};
+  if (tool == hook_tool::request_permissions)
+    question.payload.tool_input = hook_permissions_input{
+        asked.what.justification,
+        asked.what.additional_permissions.value_or(additional_permissions{})};
+  else
+    question.payload.tool_input = hook_command_input{
+        hook_command_text(asked.what),
+        asked.network ? "network-access " + to_string(*asked.network) : asked.what.justification};
   question.handlers = terms_.hooks.matching(hook_event::permission_request, tool);
   question.retry = asked.attempt > 1;
   question.env = terms_.hook_env;
@@ -139,7 +148,7 @@ void review_desk::carry_out(const question_ptr& open, route::ask_guardian&) {
   }
   tell(thread_events::review_asked{asked, reviewer_kind::guardian});
   open->guardian =
-      terms_.guardian(encode_guardian_question(asked.review_id, *prompt),
+      terms_.guardian(guardian_question{asked.review_id, *prompt},
                       [this, self = caf::actor_cast<review_desk_actor>(this), id = asked.review_id,
                        weak = std::weak_ptr{open}](const guardian_reply& reply) {
                         if (const auto still = weak.lock()) {

@@ -35,8 +35,6 @@ struct review_desk_terms {
   /// What a hook is told besides the question: session, turn, transcript, model, permission mode.
   std::function<hook_payload()> hook_context; ///< may be unset
   std::vector<std::string> hook_env;          ///< "K=V"; all that hooks get
-  /// Which tool a question about a command is about, for hook matchers. Unset: shell_command.
-  std::function<hook_tool(const review_request&)> tool_of;
 
   guardian_transport guardian; ///< unset: there is no automatic reviewer
   bool auto_review = false;    ///< it answers instead of the user; in strict review it always does

@@ -110,7 +110,7 @@ void review_route::on(route::user_answered& event) {
   const bool nobody =
       no && given.reviewer == reviewer_kind::none; // it could not be asked after all
   answer(given.decision, nobody ? reviewer_kind::none : reviewer_kind::user,
-         std::move(given.reason));
+         std::move(given.reason), false, std::move(given.permissions));
 }
 
 void review_route::on(route::user_gone&) {
@@ -133,10 +133,10 @@ void review_route::on(route::withdrawn&) {
 }
 
 void review_route::answer(review_decision decision, reviewer_kind reviewer, std::string reason,
-                          bool denies_host) {
+                          bool denies_host, std::optional<given_permissions> permissions) {
   stage_ = stage::done;
-  out_.push_back(route::reply{
-      {question_.review_id, question_.digest, decision, reviewer, std::move(reason), denies_host}});
+  out_.push_back(route::reply{{question_.review_id, question_.digest, decision, reviewer,
+                               std::move(reason), denies_host, std::move(permissions)}});
 }
 
 } // namespace gatehouse::actors

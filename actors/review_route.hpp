@@ -5,6 +5,7 @@
 #include "protocol/review.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -95,7 +96,7 @@ private:
   void after_hooks();
   void go_to_user(review_decision without_user, const std::string& why);
   void answer(review_decision decision, reviewer_kind reviewer, std::string reason,
-              bool denies_host = false);
+              bool denies_host = false, std::optional<given_permissions> permissions = {});
 
   review_request question_;
   review_terms terms_;

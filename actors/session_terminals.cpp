@@ -77,7 +77,6 @@ void session_thread::write_stdin(const std::string& call_id, const stdin_argumen
 template <class Order>
 void session_thread::to_terminals(const std::string& call_id, Order order) {
   running_[call_id].terminal = true;
-  now_->terminal_calls.insert(call_id);
   request(terminals(), caf::infinite, run_v, std::move(order))
       .then(
           [this, call_id](const exec_reply_ptr& reply) { terminal_answered(call_id, *reply); },
@@ -91,7 +90,6 @@ void session_thread::to_terminals(const std::string& call_id, Order order) {
 void session_thread::terminal_answered(const std::string& call_id, const exec_reply& reply) {
   const auto call = running_.find(call_id);
   if (call == running_.end()) return;
-  now_->terminal_calls.erase(call_id);
   call_report report;
   if (reply.report) report = *reply.report;
   report.call_id = call_id;
@@ -122,10 +120,9 @@ void session_thread::terminal_ended(const thread_events::terminal_ended& over) {
 
 /// A session that is in the background already is not touched (§127).
 void session_thread::cancel(const std::string& call_id, const running_call& call) {
-  if (call.terminal)
-    send(terminals_, cancel_v, call_id);
-  else if (call.actor)
-    send(call.actor, cancel_v);
+  if (call.terminal) return send(terminals_, cancel_v, call_id);
+  if (call.actor) return send(call.actor, cancel_v);
+  send(partners_.reviewer, withdraw_v, call.review_id); // its answer ends the call
 }
 
 // ---- what clients ask about them (§127) ----

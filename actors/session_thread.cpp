@@ -3,11 +3,14 @@
 #include "actors/hooked_call.hpp"
 #include "actors/network_service.hpp"
 #include "actors/patch_runtime.hpp"
+#include "actors/question_text.hpp"
 #include "actors/random_id.hpp"
 #include "actors/shell_runtime.hpp"
+#include "policy/overlay.hpp"
 #include "policy/shell/patch_script.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/denial_message.hpp"
+#include "protocol/digest.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
@@ -22,6 +25,7 @@ namespace {
 
 constexpr std::size_t longest_id = 256;
 constexpr std::size_t most_deltas = 10'000; // §96
+constexpr std::size_t most_refused = 64;
 constexpr std::size_t most_transcript_entries = 512;
 constexpr std::size_t longest_transcript_text = 16 * 1024;
 
@@ -84,8 +88,9 @@ session_thread::behavior_type session_thread::make_behavior() {
                    std::make_shared<const thread_event_body>(thread_events::warning{text}));
   };
   terms_.judgement.context = terms_.session.context;
-  partners_.patches =
-      system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
+  if (!terms_.shell.remote) // patches are applied to files of this machine only
+    partners_.patches =
+        system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
   if (terms_.session.network) add_network();
   partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
@@ -111,8 +116,8 @@ session_thread::behavior_type session_thread::make_behavior() {
         promises_.erase(review_id);
       },
       [this](event_atom, const event_body_ptr& what) { heard(*what); },
-      [this](add_rule_atom, const prefix_ptr& prefix) {
-        rules_to_keep_.push_back(prefix);
+      [this](add_rule_atom, const rule_ptr& rule) {
+        rules_to_keep_.push_back(rule);
         keep_next_rule();
       },
   };
@@ -145,10 +150,6 @@ review_desk_terms session_thread::desk_terms() {
   desk.hooks = terms_.hooks.rules;
   desk.hook_context = [now = now_] { return now->hooks; };
   desk.hook_env = terms_.hooks.env;
-  desk.tool_of = [now = now_](const review_request& question) {
-    return now->terminal_calls.contains(question.call_id) ? hook_tool::exec_command
-                                                          : hook_tool::shell_command;
-  };
   desk.guardian = terms_.guardian;
   desk.auto_review = terms_.auto_review;
   desk.approval = terms_.session.approval;
@@ -171,6 +172,12 @@ review_desk_terms session_thread::desk_terms() {
 }
 
 void session_thread::heard(const thread_event_body& what) {
+  if (const auto* settled = std::get_if<thread_events::review_resolved>(&what);
+      settled && settled->answer.reviewer == reviewer_kind::guardian &&
+      !is_approval(settled->answer.decision)) {
+    refused_.push_back(settled->answer.digest);
+    if (refused_.size() > most_refused) refused_.pop_front();
+  }
   if (const auto* over = std::get_if<thread_events::terminal_ended>(&what))
     return terminal_ended(*over);
   const auto id = call_of(what);
@@ -214,7 +221,9 @@ std::optional<error> session_thread::cannot_begin(const tool_request& asked) {
   if (used_ids_.contains(asked.call_id))
     return wrong("the id `" + asked.call_id + "` was used before in this thread",
                  "Give every call an id of its own.");
-  if (!asked.turn_id.empty() && asked.turn_id != turn_)
+  // A call of the turn that was stopped is an item like any other (§D11), and refused.
+  const bool stopped = !stopped_because_.empty() && asked.turn_id == stopped_turn_;
+  if (!asked.turn_id.empty() && asked.turn_id != turn_ && !stopped)
     return wrong("the turn `" + asked.turn_id + "` is not open");
   return std::nullopt;
 }
@@ -228,41 +237,53 @@ void session_thread::on(const thread_messages::begin_call& m) {
   }
   used_ids_.insert(asked.call_id);
   if (turn_.empty() && stopped_because_.empty()) open_turn({});
-  const auto* terminal = std::get_if<terminal_request>(&asked.arguments);
-  const auto* shell = terminal ? &terminal->command : std::get_if<shell_request>(&asked.arguments);
+  if (const auto* wish = std::get_if<permissions_request>(&asked.arguments))
+    return ask_permissions(asked, *wish, m.done);
   planned_call planned;
   if (const auto* order = std::get_if<stdin_arguments>(&asked.arguments)) {
     planned.plan.what.argv = {"write_stdin", std::to_string(order->session_id), order->chars};
     planned.plan.what.cwd = now_->session.cwd;
-  } else if (shell) {
-    planned = plan_call(now_->session, *shell, grants_.effective("local", turn_));
-    planned.plan.what.tty = terminal && terminal->tty;
   } else {
-    if (m.done) m.done(wrong("request_permissions is not served yet"));
-    return;
+    const auto* terminal = std::get_if<terminal_request>(&asked.arguments);
+    planned = plan_call(now_->session,
+                        terminal ? terminal->command : std::get<shell_request>(asked.arguments),
+                        grants_.effective(now_->session.environment_id, turn_));
+    planned.plan.what.tty = terminal && terminal->tty;
   }
   planned.plan.call_id = asked.call_id;
   planned.plan.review_nonce = random_id();
   run(asked, std::move(planned), m.done);
 }
 
-void session_thread::run(const tool_request& asked, planned_call planned,
-                         std::function<void(const result<call_report_ptr>&)> on_end) {
-  const auto id = asked.call_id;
-  const std::string tool{tool_name(asked.arguments)};
-  publish(thread_events::item_started{id, tool, planned.plan.what}, turn_);
-  note({transcript_entry::kind::tool_call, tool, shell_join(planned.plan.what.argv)});
+session_thread::running_call&
+session_thread::begin_item(const std::string& id, const std::string& tool, const proposal& what,
+                           std::function<void(const result<call_report_ptr>&)> on_end) {
+  publish(thread_events::item_started{id, tool, what}, turn_);
+  note({transcript_entry::kind::tool_call, tool,
+        what.argv.empty() ? what.justification : shell_join(what.argv)});
   auto& call = running_[id];
   call.told.turn = turn_;
   call.tool = tool;
   call.done = std::move(on_end);
-  if (!stopped_because_.empty()) {
-    call_report report;
-    report.call_id = id;
-    report.ending = call_ending::refused;
-    report.message = turn_over_message(stopped_because_);
-    return ended(id, std::make_shared<const call_report>(std::move(report)));
-  }
+  return call;
+}
+
+bool session_thread::refuse_after_stop(const std::string& id) {
+  if (stopped_because_.empty()) return false;
+  call_report report;
+  report.call_id = id;
+  report.ending = call_ending::refused;
+  report.message = turn_over_message(stopped_because_);
+  ended(id, std::make_shared<const call_report>(std::move(report)));
+  return true;
+}
+
+void session_thread::run(const tool_request& asked, planned_call planned,
+                         std::function<void(const result<call_report_ptr>&)> on_end) {
+  const auto id = asked.call_id;
+  planned.plan.tool = tool_name(asked.arguments);
+  auto& call = begin_item(id, planned.plan.tool, planned.plan.what, std::move(on_end));
+  if (refuse_after_stop(id)) return;
   if (const auto* terminal = std::get_if<terminal_request>(&asked.arguments))
     return exec_command(id, *terminal, std::move(planned));
   if (const auto* order = std::get_if<stdin_arguments>(&asked.arguments))
@@ -332,6 +353,115 @@ void session_thread::note(transcript_entry entry) {
   if (entries.size() > most_transcript_entries) entries.erase(entries.begin() + 1);
 }
 
+// ---- permissions (§16a) ----
+
+void session_thread::ask_permissions(const tool_request& asked, const permissions_request& wish,
+                                     std::function<void(const result<call_report_ptr>&)> on_end) {
+  const auto id = asked.call_id;
+  review_request question;
+  question.review_id = "review-" + random_id();
+  question.call_id = id;
+  question.tool = tool_name(asked.arguments);
+  question.what.cwd = now_->session.cwd;
+  question.what.sandbox_permissions = sandbox_permissions::with_additional_permissions;
+  question.what.additional_permissions = policy::normalise_overlay(wish.permissions);
+  question.what.justification = wish.reason;
+  question.digest = digest_of(question.what, {});
+  question.reason = wish.reason.empty() ? "the agent asks for permissions" : wish.reason;
+  question.will_be_allowed = permissions_allow(*question.what.additional_permissions);
+  question.strict = now_->session.strict_review;
+  auto& call = begin_item(id, question.tool, question.what, std::move(on_end));
+  call.review_id = question.review_id;
+  if (refuse_after_stop(id)) return;
+
+  const auto end_with = [&](call_report report) {
+    report.call_id = id;
+    ended(id, std::make_shared<const call_report>(std::move(report)));
+  };
+  // What may not be asked for is no question; where no question is allowed nothing is granted.
+  const auto valid = policy::validate_overlay(
+      {sandbox_permissions::with_additional_permissions, question.what.additional_permissions,
+       now_->session.approval, now_->session.additional_permissions, true});
+  if (!valid) {
+    exec_requirement refusal;
+    refusal.reason = to_string(valid.error());
+    refusal.refused_by = refused_by::handler;
+    call_report report;
+    report.ending = call_ending::refused;
+    report.message = policy_refusal_message(refusal);
+    return end_with(std::move(report));
+  }
+  if (!may_request_permissions(now_->session.approval)) {
+    call_report report;
+    report.ending = call_ending::completed;
+    report.granted = given_permissions{};
+    report.message = "Nothing was granted: the approval policy lets nobody be asked.";
+    report.output.stdout_text = report.output.aggregated = encode_given_permissions({});
+    return end_with(std::move(report));
+  }
+  const auto shared = std::make_shared<const review_request>(std::move(question));
+  request(partners_.reviewer, caf::infinite, review_v, shared)
+      .then([this, shared](const review_answer_ptr& said) { permissions_answered(*shared, *said); },
+            [this, shared](caf::error& failed) {
+              permissions_answered(*shared, {shared->review_id, shared->digest,
+                                             review_decision::denied, reviewer_kind::none,
+                                             "the reviewer failed: " + system().render(failed)});
+            });
+}
+
+void session_thread::permissions_answered(const review_request& question,
+                                          const review_answer& said) {
+  ended(question.call_id, std::make_shared<const call_report>(permissions_report(question, said)));
+}
+
+call_report session_thread::permissions_report(const review_request& question,
+                                               const review_answer& said) {
+  call_report report;
+  report.call_id = question.call_id;
+  report.reviews.push_back({question.review_id, 1, said.reviewer, said.decision, said.reason});
+  if (said.decision == review_decision::abort) {
+    report.ending = call_ending::aborted;
+    if (said.reviewer == reviewer_kind::none) { // taken back
+      report.reviews.clear();
+      report.message = cancelled_message();
+    } else {
+      report.message = stopped_message(said);
+    }
+    return report;
+  }
+  const auto call = running_.find(question.call_id);
+  if (!is_approval(said.decision) || said.digest != question.digest || call == running_.end()) {
+    report.ending = call_ending::refused;
+    report.message = review_refusal_message(question, said);
+    return report;
+  }
+  given_permissions given;
+  if (said.permissions) {
+    given = *said.permissions;
+  } else {
+    given.permissions = *question.what.additional_permissions;
+    if (said.decision == review_decision::approved_for_session) given.scope = grant_scope::session;
+  }
+  if (said.reviewer != reviewer_kind::user) given.scope = grant_scope::turn;
+  given.permissions = granted_part(*question.what.additional_permissions, given.permissions,
+                                   now_->session.profile, now_->session.context);
+  const bool turn_open = call->second.told.turn == turn_;
+  if (given.scope == grant_scope::turn && !turn_open) given.permissions = {}; // it came too late
+  permission_grant grant;
+  grant.environment_id = question.what.environment_id;
+  grant.scope = given.scope;
+  grant.turn_id = call->second.told.turn;
+  grant.permissions = given.permissions;
+  grants_.add(std::move(grant));
+  if (given.strict_auto_review && turn_open) now_->session.strict_review = true;
+  report.ending = call_ending::completed;
+  report.output.stdout_text = report.output.aggregated = encode_given_permissions(given);
+  if (given.permissions.empty())
+    report.message = "Nothing was granted: work inside the boundary, or ask for less.";
+  report.granted = std::move(given);
+  return report;
+}
+
 // ---- turns ----
 
 void session_thread::open_turn(std::string turn_id) {
@@ -368,6 +498,7 @@ void session_thread::on(const thread_messages::end_turn& m) {
 
 void session_thread::stop_turn(const std::string& why) {
   stopped_because_ = why;
+  stopped_turn_ = turn_;
   close_turn(thread_events::turn_ending::interrupted, why);
 }
 
@@ -376,6 +507,7 @@ void session_thread::close_turn(thread_events::turn_ending how, const std::strin
     if (call.told.turn == turn_) cancel(id, call);
   const auto turn = std::exchange(turn_, {});
   grants_.end_turn(turn);
+  now_->session.strict_review = terms_.session.strict_review;
   now_->hooks.turn_id.clear();
   publish(thread_events::turn_ended{how, reason}, turn);
 }
@@ -402,15 +534,28 @@ void session_thread::reply(const std::string& review_id, review_answer answer) {
 }
 
 void session_thread::on(const thread_messages::answer_review& m) {
-  review_answer answer{m.review_id, m.digest, m.decision, reviewer_kind::user, m.reason};
+  review_answer answer{m.review_id, m.digest,      m.decision,   reviewer_kind::user,
+                       m.reason,    m.denies_host, m.permissions};
   auto question = open_.settle(answer);
   if (!question) {
     if (m.done) m.done(question.error());
     return;
   }
   answer.digest = question->digest; // a no may come without it
-  answer.denies_host = m.denies_host;
   reply(m.review_id, std::move(answer));
+  if (m.done) m.done({});
+}
+
+void session_thread::on(const thread_messages::allow_refused& m) {
+  const auto known = std::find(refused_.begin(), refused_.end(), m.digest);
+  if (known == refused_.end()) {
+    if (m.done)
+      m.done(wrong("the automatic reviewer has refused no such action",
+                   "Answer with the digest of the question that it refused."));
+    return;
+  }
+  refused_.erase(known);
+  memory_->overrides.allow(m.digest);
   if (m.done) m.done({});
 }
 
@@ -486,14 +631,14 @@ void session_thread::finish_closing() {
 
 void session_thread::keep_next_rule() {
   if (keeping_ || rules_to_keep_.empty() || !terms_.keep_rule) return;
-  const auto prefix = rules_to_keep_.front();
+  const auto rule = rules_to_keep_.front();
   rules_to_keep_.pop_front();
   kept_ = std::make_shared<std::optional<rules_result>>();
-  const auto queued = workers_.submit(
-      [keep = terms_.keep_rule, prefix, slot = kept_] { slot->emplace(keep(*prefix)); },
-      [self = caf::actor_cast<session_thread_actor>(this)] {
-        caf::anon_send(self, report_v, std::string{});
-      });
+  const auto queued =
+      workers_.submit([keep = terms_.keep_rule, rule, slot = kept_] { slot->emplace(keep(*rule)); },
+                      [self = caf::actor_cast<session_thread_actor>(this)] {
+                        caf::anon_send(self, report_v, std::string{});
+                      });
   keeping_ = queued.has_value();
   if (!queued)
     publish(thread_events::warning{"the rule was not kept: " + to_string(queued.error())}, turn_);

@@ -52,7 +52,8 @@ private:
     std::size_t deltas = 0;
   };
   struct running_call {
-    tool_call_actor actor;
+    tool_call_actor actor; ///< unset: request_permissions, or of a terminal session
+    std::string review_id; ///< request_permissions: of its question
     told_of_call told;
     std::string tool;
     std::function<void(const result<call_report_ptr>&)> done;
@@ -67,12 +68,12 @@ private:
     std::vector<transcript_entry> transcript;
     std::uint64_t rules_generation = 0;
     bool reviewer_present = false;
-    std::set<std::string> terminal_calls; ///< ids of exec_command and write_stdin calls
   };
 
   void on(const thread_messages::begin_call& m);
   void on(const thread_messages::cancel_call& m);
   void on(const thread_messages::answer_review& m);
+  void on(const thread_messages::allow_refused& m);
   void on(const thread_messages::start_turn& m);
   void on(const thread_messages::end_turn& m);
   void on(const thread_messages::subscribe& m);
@@ -88,6 +89,14 @@ private:
   void on(const thread_messages::clean_terminals& m);
   void on(const thread_messages::close_thread& m);
 
+  void ask_permissions(const tool_request& asked, const permissions_request& wish,
+                       std::function<void(const result<call_report_ptr>&)> on_end);
+  void permissions_answered(const review_request& question, const review_answer& said);
+  [[nodiscard]] call_report permissions_report(const review_request& question,
+                                               const review_answer& said);
+  running_call& begin_item(const std::string& id, const std::string& tool, const proposal& what,
+                           std::function<void(const result<call_report_ptr>&)> on_end);
+  bool refuse_after_stop(const std::string& id);
   [[nodiscard]] review_desk_terms desk_terms();
   void add_network();
   [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
@@ -131,6 +140,7 @@ private:
   grant_store grants_;
   event_log log_;
   open_reviews open_;
+  std::deque<std::string> refused_; ///< digests of what the automatic reviewer refused last
   std::map<std::string, caf::typed_response_promise<review_answer_ptr>> promises_; ///< by review id
   reactor::timer grace_;
 
@@ -143,8 +153,9 @@ private:
   std::set<std::string> used_ids_;              ///< of calls and turns
   std::string turn_;                            ///< empty: none is open
   std::string stopped_because_;                 ///< not empty: calls wait for the user's next turn
+  std::string stopped_turn_;
 
-  std::deque<prefix_ptr> rules_to_keep_;
+  std::deque<rule_ptr> rules_to_keep_;
   bool keeping_ = false;
   std::shared_ptr<std::optional<rules_result>> kept_;
 

@@ -51,13 +51,13 @@ void shell_attempt::start() {
   // These run on the loop, between our messages: they only keep bytes and wake us.
   const shell_attempt_actor self{this};
   auto started =
-      helper_process::start(*terms_.loop, *request,
-                            {.on_started = {},
-                             .on_output = [this](reactor::output_stream stream,
-                                                 std::string_view bytes) { keep(stream, bytes); },
-                             .on_exit = [this](const helper_end& end) { end_ = end; },
-                             .on_end = [self] { caf::anon_send(self, ended_v); },
-                             .on_input_drained = {}});
+      start_command(terms_, *request,
+                    {.on_started = {},
+                     .on_output = [this](reactor::output_stream stream,
+                                         std::string_view bytes) { keep(stream, bytes); },
+                     .on_exit = [this](const command_end& end) { end_ = end; },
+                     .on_end = [self] { caf::anon_send(self, ended_v); },
+                     .on_input_drained = {}});
   if (!started) return cannot(started.error());
   process_ = std::move(*started);
   record_.limit = terms.timeout.value_or(terms_.default_timeout);
@@ -66,7 +66,7 @@ void shell_attempt::start() {
   hold(false);
 }
 
-result<helper_request> shell_attempt::plan() {
+result<command_request> shell_attempt::plan() {
   const shell_attempt_actor self{this};
   auto request = helper_for(
       terms_, **attempt_, [self](bool held) { caf::anon_send(self, hold_v, held); },

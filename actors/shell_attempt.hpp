@@ -1,7 +1,6 @@
 #pragma once
 
 #include "actors/attempt_launch.hpp"
-#include "actors/helper_process.hpp"
 #include "actors/shell_runtime.hpp"
 #include "reactor/timer.hpp"
 
@@ -32,7 +31,7 @@ public:
 
 private:
   void start();
-  [[nodiscard]] result<helper_request> plan();
+  [[nodiscard]] result<command_request> plan();
   void keep(reactor::output_stream stream, std::string_view bytes);
   void stop(attempt_ending why);
   void hold(bool held);
@@ -43,13 +42,13 @@ private:
   attempt_ptr attempt_;
   caf::typed_response_promise<attempt_result_ptr> caller_;
   reactor::output_capture capture_;
-  std::unique_ptr<helper_process> process_;
+  std::unique_ptr<command_process> process_;
   reactor::timer limit_;
   reactor::clock::time_point started_at_;
   reactor::clock::time_point limit_at_;          ///< when the time limit falls due
   std::optional<reactor::clock::duration> left_; ///< of the time limit, while it stands still
   std::optional<attempt_ending> stopped_;        ///< time-out or cancellation, whichever came first
-  std::optional<helper_end> end_;
+  std::optional<command_end> end_;
   attempt_record record_;
 };
 

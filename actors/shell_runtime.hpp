@@ -14,11 +14,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gatehouse::actors {
+
+class remote_environment; // actors/remote_environment.hpp
 
 /// What every attempt of a host has in common.
 struct shell_terms {
@@ -32,6 +35,8 @@ struct shell_terms {
   std::chrono::milliseconds default_timeout{10'000}; ///< §95
   std::chrono::milliseconds end_grace{2'000};        ///< between SIGTERM and SIGKILL
   reactor::capture_limits capture;
+  /// The machine that commands run on; null: this one.
+  std::shared_ptr<remote_environment> remote;
   /// Ties an attempt to its network registration; unset: there is no managed network here.
   network_attacher attach_network;
   /// Attempts that run at the same time; more wait for their turn, the oldest first.

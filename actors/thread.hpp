@@ -73,6 +73,15 @@ struct answer_review {
   std::string reason;                            ///< for the model; may be empty
   std::function<void(const result<void>&)> done; ///< may be unset
   bool denies_host = false; ///< network_policy_amendment: the rule to add denies the host
+  /// To a question of request_permissions: less than was asked, or for longer (§16a).
+  std::optional<given_permissions> permissions{};
+};
+
+/// A person says yes to an action that the automatic reviewer has just refused: final for exactly
+/// this action, once (§48). Errors: errc::invalid_request when it refused no such action.
+struct allow_refused {
+  std::string digest;                            ///< of the question that was refused
+  std::function<void(const result<void>&)> done; ///< may be unset
 };
 
 /// Opens a turn; the user has spoken, so what ended the turn before no longer counts (§51, §48a).
@@ -171,11 +180,12 @@ struct close_thread {
 
 using thread_message = std::variant<
     thread_messages::begin_call, thread_messages::cancel_call, thread_messages::answer_review,
-    thread_messages::start_turn, thread_messages::end_turn, thread_messages::subscribe,
-    thread_messages::unsubscribe, thread_messages::add_transcript, thread_messages::read_status,
-    thread_messages::revoke, thread_messages::list_terminals, thread_messages::read_terminal,
-    thread_messages::signal_terminal, thread_messages::resize_terminal,
-    thread_messages::end_terminal, thread_messages::clean_terminals, thread_messages::close_thread>;
+    thread_messages::allow_refused, thread_messages::start_turn, thread_messages::end_turn,
+    thread_messages::subscribe, thread_messages::unsubscribe, thread_messages::add_transcript,
+    thread_messages::read_status, thread_messages::revoke, thread_messages::list_terminals,
+    thread_messages::read_terminal, thread_messages::signal_terminal,
+    thread_messages::resize_terminal, thread_messages::end_terminal,
+    thread_messages::clean_terminals, thread_messages::close_thread>;
 
 /// One thread; copies mean the same one. Made by a thread_host, which ends it if nobody has.
 class thread_handle {

@@ -38,7 +38,7 @@ struct thread_terms {
 
   /// Keeps an approved rule and answers with all rules as they then are (§42). Blocks: it is called
   /// on a worker, one at a time. Unset: rules are not kept.
-  std::function<rules_result(const std::vector<std::string>&)> keep_rule;
+  std::function<rules_result(const approved_rule&)> keep_rule;
 
   /// Keeps a decision about a host for good (§113). Blocks: it is called on a worker. Unset: it is
   /// not kept.

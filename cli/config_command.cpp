@@ -73,6 +73,11 @@ std::vector<row> rows_of(const config::effective_settings& settings) {
   const auto reviewer = shell_join(settings.auto_review_command.value);
   rows.push_back(
       {"auto_review.command", quoted(reviewer), reviewer, settings.auto_review_command.from});
+  const auto& endpoint = settings.auto_review_endpoint;
+  rows.push_back(
+      {"auto_review.url", quoted(endpoint.value.url), endpoint.value.url, endpoint.from});
+  rows.push_back(
+      {"auto_review.model", quoted(endpoint.value.model), endpoint.value.model, endpoint.from});
   const auto limit = std::to_string(settings.auto_review_timeout.value.count());
   rows.push_back({"auto_review.timeout_ms", limit, limit, settings.auto_review_timeout.from});
   rows.push_back(switch_row("auto_review.strict", settings.strict_auto_review));

@@ -379,11 +379,12 @@ void exec_server_host::client::take(std::string_view text) {
                  {},
                  {}});
   const std::weak_ptr<client> weak = shared_from_this();
-  session_->call(in, [weak, id = in.id](std::string json, const std::optional<failure>& why) {
-    const auto self = weak.lock();
-    if (!self || !self->channel_) return;
-    self->channel_->send(why ? encode_failure(id, *why) : encode_result(id, json));
-  });
+  session_->call(in,
+                 [weak, id = in.id](const std::string& json, const std::optional<failure>& why) {
+                   const auto self = weak.lock();
+                   if (!self || !self->channel_) return;
+                   self->channel_->send(why ? encode_failure(id, *why) : encode_result(id, json));
+                 });
 }
 
 void exec_server_host::client::initialize_session(const incoming& request) {

@@ -6,14 +6,16 @@
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
 #include "cli/serve_command.hpp"
+#include "sandbox/inner_stage.hpp"
 
+#include <exception>
 #include <string>
 #include <string_view>
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(gatehouse::cli::arguments given) {
   using namespace gatehouse::cli;
-  const arguments given{const_cast<const char* const*>(argv) + 1,
-                        static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
   if (name == "run") return run_command(given.subspan(1));
   if (name == "apply-patch") return apply_patch_command(given.subspan(1));
@@ -24,4 +26,21 @@ int main(int argc, char** argv) {
   return wrong_usage(name.empty() ? std::string{"a command is missing"}
                                   : "`" + std::string{name} + "` is not part of this version",
                      "gatehouse run -- make test");
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  using namespace gatehouse::cli;
+  try {
+    return run({const_cast<const char* const*>(argv) + 1,
+                static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)});
+  } catch (const std::exception& lacking) {
+    // Threads, descriptors of the event loop, memory: without them nothing can be started, and what
+    // this process had started ends with it.
+    complain("cannot go on: " + std::string{lacking.what()} +
+             "\n  next: end other programs, or raise the limits of open files, processes and "
+             "memory (ulimit -a).");
+    return gatehouse::sandbox::exit_no_boundary;
+  }
 }

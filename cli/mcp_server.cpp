@@ -73,7 +73,7 @@ void mcp_server::received(std::string_view text) {
 
 void mcp_server::request(const rpc::message& message) {
   const auto& method = message.method();
-  const auto id = message.id();
+  const auto& id = message.id();
   const auto beside = rpc::codec<mcp::any_params>::decode(message.params());
   if (!beside) return fail(id, rpc::code::invalid_params, beside.error().message, "invalidParams");
   const bool modern = beside->meta && beside->meta->protocol_version;
@@ -113,7 +113,7 @@ void mcp_server::request(const rpc::message& message) {
 }
 
 void mcp_server::call_tool(const rpc::message& message, bool modern) {
-  const auto id = message.id();
+  const auto& id = message.id();
   auto params = rpc::codec<mcp::call_params>::decode(message.params());
   if (!params) return fail(id, rpc::code::invalid_params, params.error().message, "invalidParams");
   const auto arguments = params->arguments ? rpc::to_json(*params->arguments) : std::string{"{}"};

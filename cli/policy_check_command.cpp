@@ -74,6 +74,7 @@ int policy_check_command(arguments given) {
   const auto matches =
       rules.match(read->command, read->resolve, current_folder(), home ? home : "");
   std::vector<checked_match> rows;
+  rows.reserve(matches.size());
   for (const auto& match : matches)
     rows.push_back({match.matched_prefix, match.rule->decision, match.resolved_program,
                     match.rule->justification});

@@ -4,6 +4,7 @@
 #include "actors/random_id.hpp"
 #include "actors/thread_host.hpp"
 #include "cli/output.hpp"
+#include "cli/remote_session.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/terminal_reviewer.hpp"
 #include "cli/thread_setup.hpp"
@@ -38,6 +39,9 @@ Runs one command through decision, approval and sandbox.
   --additional-permissions J   an overlay for this command, as JSON
   --justification TEXT         why it is needed; shown to whoever is asked
   --prefix-rule JSON           tokens of a rule that may be added when approved
+  --exec-server URL            runs it on the machine of this exec server (docs/remote.md), in
+  --exec-cwd DIR               this folder of that machine, with the token in
+  --exec-token-file FILE       this file; a lost connection may take --exec-recovery-ms (25000)
   --json                       one JSON document on standard output, nothing else
 
 The command reads nothing from standard input.
@@ -136,6 +140,10 @@ int run_command(arguments given) {
                                 {"--additional-permissions", true},
                                 {"--justification", true},
                                 {"--prefix-rule", true},
+                                {"--exec-server", true},
+                                {"--exec-cwd", true},
+                                {"--exec-token-file", true},
+                                {"--exec-recovery-ms", true},
                                 {"--json"},
                                 {"--help"},
                                 {"-h"}};
@@ -162,6 +170,8 @@ int run_call(const options& given, shell_request wish, report_style style) {
     complain(setup.error());
     return exit_wrong_usage;
   }
+  if (const auto moved = move_to_exec_server(setup->terms, given, host.loop()); !moved)
+    return wrong_usage(to_string(moved.error()), example);
   warn(setup->warnings);
   const bool json = given.has("--json");
   auto& terms = setup->terms;

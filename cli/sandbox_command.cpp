@@ -158,6 +158,7 @@ int sandbox_command(arguments given) {
     entries.emplace_back(*entry);
   entries = policy::without_secrets(std::move(entries), kept);
   std::vector<const char*> environment;
+  environment.reserve(entries.size());
   for (const auto& entry : entries)
     environment.push_back(entry.c_str());
   return sandbox::run_outer(outer, beside_me("gatehouse-sandbox-init"), environment);

@@ -132,7 +132,7 @@ result<listen_address> read_listen_address(std::string_view text, const std::str
 }
 
 result<std::unique_ptr<listener>>
-open_listener(reactor::event_loop& loop, client_taker take, const listen_address& at,
+open_listener(reactor::event_loop& loop, const client_taker& take, const listen_address& at,
               const actors::admission_terms& admission, actors::authority who,
               std::function<void()> on_stdin_end, actors::console_door* console) {
   if (at.what == listen_address::kind::stdio)

@@ -39,7 +39,7 @@ using client_taker = std::function<std::unique_ptr<actors::client_link>(
 /// @param on_stdin_end the stdio client is gone
 /// @param console the door of the console's page; null: there is none; outlives the listener
 result<std::unique_ptr<listener>>
-open_listener(reactor::event_loop& loop, client_taker take, const listen_address& at,
+open_listener(reactor::event_loop& loop, const client_taker& take, const listen_address& at,
               const actors::admission_terms& admission, actors::authority who,
               std::function<void()> on_stdin_end, actors::console_door* console = nullptr);
 

@@ -131,7 +131,7 @@ std::string question_text(const review_request& question) {
     line("folder:  ", shell_quote(patch.cwd));
     line("text:    ", first_lines(patch.text));
   } else {
-    line("command: ", shell_join(question.what.argv));
+    if (!question.what.argv.empty()) line("command: ", shell_join(question.what.argv));
     line("folder:  ", shell_quote(question.what.cwd));
   }
   line("why:     ",
@@ -142,10 +142,12 @@ std::string question_text(const review_request& question) {
   text += question.network ? "  [y] yes, while this command runs\n" : "  [y] yes, once\n";
   if (question.session_offered) text += "  [s] yes, for this session\n";
   if (!question.proposed_amendment.empty())
-    line(
-        "[r] yes, and from now on, without a question and by default without the sandbox, all that "
-        "begins with: ",
-        shell_join(question.proposed_amendment));
+    line(question.without_sandbox
+             ? "[r] yes, and from now on, without a question and by default without the sandbox, "
+               "all that begins with: "
+             : "[r] yes, and from now on, without a question but inside the sandbox, all that "
+               "begins with: ",
+         shell_join(question.proposed_amendment));
   if (question.network) {
     line("[r] yes, and from now on, without a question: ", to_string(*question.network));
     line("[d] no, and never again without a question: ", to_string(*question.network));

@@ -1,6 +1,7 @@
 #include "cli/thread_setup.hpp"
 
 #include "actors/random_id.hpp"
+#include "cli/guardian_start.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
@@ -27,18 +28,6 @@ std::vector<std::string> command_environment() {
   return sandbox::inherited_environment({environ, count});
 }
 
-/// Nothing, or why the automatic reviewer that the settings count on cannot be asked.
-std::optional<error> missing_reviewer(const config::effective_settings& settings) {
-  const bool wanted = settings.reviewer.value == config::approvals_reviewer::auto_review ||
-                      settings.strict_auto_review.value;
-  if (!wanted || !settings.auto_review_command.value.empty()) return std::nullopt;
-  const auto& from =
-      settings.strict_auto_review.value ? settings.strict_auto_review.from : settings.reviewer.from;
-  return error{errc::invalid_config,
-               describe(from) + ": automatic review is switched on, but there is no reviewer",
-               "Set auto_review.command in the user's config.toml, or switch it off."};
-}
-
 /// The user's hooks, and what they are told of this run: it is a session and a turn of its own.
 result<actors::hook_settings> hooks_of(const start_point& start, std::string_view label) {
   auto handlers = config::load_hooks(start.where);
@@ -57,8 +46,8 @@ result<actors::hook_settings> hooks_of(const start_point& start, std::string_vie
 
 /// Keeps an approved rule and reads all rules anew (§42).
 actors::rules_result keep_rule(const start_point& start, const config::rule_load_options& options,
-                               const std::vector<std::string>& prefix) {
-  const auto line = config::prefix_rule_line(prefix);
+                               const actors::approved_rule& rule) {
+  const auto line = config::prefix_rule_line(rule.prefix, rule.keeps_sandbox);
   if (!line) return line.error();
   if (const auto kept = config::append_rule(start.where.gatehouse_home, *line); !kept)
     return kept.error();
@@ -92,8 +81,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.boundary = "permission profile " + encode_profile(session.profile);
   terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
                         "approval policy";
-  terms.keep_rule = [start, rule_options](const std::vector<std::string>& prefix) {
-    return keep_rule(start, rule_options, prefix);
+  terms.keep_rule = [start, rule_options](const actors::approved_rule& rule) {
+    return keep_rule(start, rule_options, rule);
   };
   if (session.network)
     for (auto& rule : policy::domain_rules_of(rules.rules->network_rules()))
@@ -106,18 +95,6 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   };
   terms.session = std::move(session);
   return terms;
-}
-
-/// The automatic reviewer of the settings, if there is one.
-actors::guardian_transport guardian_of(const config::effective_settings& settings,
-                                       reactor::event_loop& loop) {
-  if (settings.auto_review_command.value.empty()) return {};
-  actors::guardian_program program;
-  program.argv = settings.auto_review_command.value;
-  program.env = command_environment();
-  program.cwd = "/";
-  program.limit = settings.auto_review_timeout.value;
-  return actors::run_guardian_program(loop, std::move(program));
 }
 
 } // namespace
@@ -133,13 +110,14 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   if (!session) return session.error();
   auto hooks = hooks_of(start, label);
   if (!hooks) return hooks.error();
-  if (auto missing = missing_reviewer(start.loaded.settings)) return *std::move(missing);
+  auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
+  if (!guardian) return guardian.error();
   thread_setup made{terms_for(start, *std::move(session), *rules, rule_options),
                     start.loaded.warnings};
   if (auto notice = config::unusable_shell_notice(); !notice.empty())
     made.warnings.push_back(std::move(notice));
   made.terms.hooks = *std::move(hooks);
-  made.terms.guardian = guardian_of(start.loaded.settings, loop);
+  made.terms.guardian = *std::move(guardian);
   for (auto& warning : rules->warnings)
     made.warnings.push_back(std::move(warning));
   if (made.terms.session.profile.kind == profile_kind::disabled)

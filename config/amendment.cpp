@@ -94,7 +94,7 @@ result<void> replace_file(const std::string& path, std::string_view text, mode_t
 
 } // namespace
 
-result<std::string> prefix_rule_line(const std::vector<std::string>& prefix) {
+result<std::string> prefix_rule_line(const std::vector<std::string>& prefix, bool keeps_sandbox) {
   if (prefix.empty())
     return error{errc::invalid_request, "an empty prefix cannot become a rule",
                  "Name at least the program."};
@@ -106,9 +106,10 @@ result<std::string> prefix_rule_line(const std::vector<std::string>& prefix) {
                    "Approve it once instead."};
     tokens += (tokens.empty() ? "" : ", ") + json_quote(token);
   }
-  const auto exact = policy::needs_exact_rule(prefix) ? ", exact=True" : "";
-  const auto sandbox = policy::keeps_sandbox(prefix) ? ", sandbox=\"keep\"" : "";
-  return "prefix_rule(pattern=[" + tokens + "], decision=\"allow\"" + exact + sandbox + ")";
+  const std::string exact = policy::needs_exact_rule(prefix) ? ", exact=True" : "";
+  const std::string keep =
+      keeps_sandbox || policy::keeps_sandbox(prefix) ? ", sandbox=\"keep\"" : "";
+  return "prefix_rule(pattern=[" + tokens + "], decision=\"allow\"" + exact + keep + ")";
 }
 
 result<std::string> network_rule_line(const host_key& key, bool allow) {

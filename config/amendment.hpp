@@ -13,9 +13,11 @@ namespace gatehouse::config {
 enum class amendment_outcome : std::uint8_t { added, already_there };
 
 /// `prefix_rule(pattern=["a", "b"], decision="allow")`: the line an approved amendment becomes,
-/// with `exact=True` where further words would widen it, or an error when a token cannot stand in a
+/// with `exact=True` where further words would widen it and `sandbox="keep"` where what it allows
+/// stays inside the sandbox (§D4), or an error when a token cannot stand in a
 /// rule file (empty prefix, NUL, invalid UTF-8).
-result<std::string> prefix_rule_line(const std::vector<std::string>& prefix);
+result<std::string> prefix_rule_line(const std::vector<std::string>& prefix,
+                                     bool keeps_sandbox = false);
 
 /// `network_rule(host="h:443", protocol="https", decision="allow")` (§113), or an error when the
 /// host cannot stand in a rule file.

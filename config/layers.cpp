@@ -43,6 +43,7 @@ void put_on_top(effective_settings& settings, settings_layer layer) {
   override_with(settings.backend, layer.backend);
   override_with(settings.reviewer, layer.reviewer);
   override_with(settings.auto_review_command, layer.auto_review_command);
+  override_with(settings.auto_review_endpoint, layer.auto_review_endpoint);
   override_with(settings.auto_review_timeout, layer.auto_review_timeout);
   override_with(settings.strict_auto_review, layer.strict_auto_review);
   for (auto& name : layer.protected_names)
@@ -94,6 +95,10 @@ void put_project(effective_settings& settings, settings_layer layer, const std::
   tighten(
       settings.auto_review_command, layer.auto_review_command,
       [](const auto& wanted, const auto& now) { return wanted == now; }, "auto_review.command",
+      warnings);
+  tighten(
+      settings.auto_review_endpoint, layer.auto_review_endpoint,
+      [](const auto& wanted, const auto& now) { return wanted == now; }, "auto_review.url",
       warnings);
   tighten(settings.auto_review_timeout, layer.auto_review_timeout, only_less,
           "auto_review.timeout_ms", warnings);

@@ -92,7 +92,8 @@ result<folded> fold(const effective_settings& settings, std::string_view name,
         *definition.network_enabled ? network_policy::enabled : network_policy::restricted;
   if (definition.network) put(base.network, *definition.network);
   for (const auto& [path, on] : definition.workspace_roots) {
-    std::erase_if(base.workspace_roots, [&](const auto& root) { return root.first == path; });
+    std::erase_if(base.workspace_roots,
+                  [&path = path](const auto& root) { return root.first == path; });
     base.workspace_roots.emplace_back(path, on);
   }
   base.from = definition.from;

@@ -44,6 +44,18 @@ enum class approvals_reviewer : std::uint8_t { user, auto_review };
 /// "user", "auto_review".
 std::string_view to_string(approvals_reviewer r) noexcept;
 
+/// A model behind an OpenAI-compatible `/chat/completions` that reviews (§48a). One value: its
+/// parts come from one layer.
+struct review_endpoint {
+  std::string url;
+  std::string model;
+  std::string key_env;  ///< the variable that holds the key; empty: none
+  std::string key_file; ///< absolute path of the file that holds it; empty: none
+  std::string ca_file;  ///< absolute path of certificates to trust; empty: the system's
+
+  bool operator==(const review_endpoint&) const = default;
+};
+
 /// What `[permissions.<name>.network]` says beside `enabled`: the network is managed (§66).
 struct network_definition {
   std::optional<bool> limited;       ///< `mode`
@@ -76,6 +88,7 @@ struct settings_layer {
   std::optional<setting<sandbox_backend>> backend;
   std::optional<setting<approvals_reviewer>> reviewer;
   std::optional<setting<std::vector<std::string>>> auto_review_command;
+  std::optional<setting<review_endpoint>> auto_review_endpoint;
   std::optional<setting<std::chrono::milliseconds>> auto_review_timeout;
   std::optional<setting<bool>> strict_auto_review;
   std::vector<setting<std::string>> protected_names;
@@ -110,6 +123,8 @@ struct effective_settings {
   setting<approvals_reviewer> reviewer{approvals_reviewer::user, {}};
   /// The program that is the automatic reviewer, an absolute path first; empty: there is none.
   setting<std::vector<std::string>> auto_review_command;
+  /// The server that is the automatic reviewer; no url: there is none.
+  setting<review_endpoint> auto_review_endpoint;
   setting<std::chrono::milliseconds> auto_review_timeout{std::chrono::seconds{90}, {}};
   setting<bool> strict_auto_review{false, {}};       ///< every call is reviewed (§49)
   std::vector<setting<std::string>> protected_names; ///< besides the built-in list

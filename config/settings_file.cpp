@@ -63,8 +63,10 @@ std::optional<setting<policy::rule_sandbox>> read_rule_sandbox(toml_reader& read
                                                                const toml_table& rules) {
   const auto word = reader.string(rules, "default_sandbox");
   if (!word) return std::nullopt;
-  if (word->value == "keep") return setting{policy::rule_sandbox::keep, word->from};
-  if (word->value == "bypass") return setting{policy::rule_sandbox::bypass, word->from};
+  if (word->value == "keep")
+    return setting<policy::rule_sandbox>{policy::rule_sandbox::keep, word->from};
+  if (word->value == "bypass")
+    return setting<policy::rule_sandbox>{policy::rule_sandbox::bypass, word->from};
   reader.fail(*find(rules, "default_sandbox"),
               "`" + word->value + "` is not a value of rules.default_sandbox",
               "Write \"keep\" (an allow rule keeps the sandbox) or \"bypass\".");
@@ -75,9 +77,10 @@ std::optional<setting<sandbox_backend>> read_backend(toml_reader& reader,
                                                      const toml_table& sandbox) {
   const auto word = reader.string(sandbox, "backend");
   if (!word) return std::nullopt;
-  if (word->value == "platform") return setting{sandbox_backend::none, word->from};
+  if (word->value == "platform") return setting<sandbox_backend>{sandbox_backend::none, word->from};
   const auto backend = sandbox_backend_from(word->value);
-  if (backend && *backend != sandbox_backend::none) return setting{*backend, word->from};
+  if (backend && *backend != sandbox_backend::none)
+    return setting<sandbox_backend>{*backend, word->from};
   reader.fail(*find(sandbox, "backend"), "`" + word->value + "` is not a value of sandbox.backend",
               "Write \"platform\" (what this platform has) or \"landlock\".");
   return std::nullopt;
@@ -114,11 +117,41 @@ std::optional<setting<approvals_reviewer>> read_reviewer(toml_reader& reader,
   const auto word = reader.string(root, "approvals_reviewer");
   if (!word) return std::nullopt;
   for (const auto known : {approvals_reviewer::user, approvals_reviewer::auto_review})
-    if (word->value == to_string(known)) return setting{known, word->from};
+    if (word->value == to_string(known)) return setting<approvals_reviewer>{known, word->from};
   reader.fail(*find(root, "approvals_reviewer"),
               "`" + word->value + "` is not a value of approvals_reviewer",
               "Write \"user\" or \"auto_review\".");
   return std::nullopt;
+}
+
+std::optional<setting<review_endpoint>> read_endpoint(toml_reader& reader,
+                                                      const toml_table& table) {
+  const auto url = reader.string(table, "url");
+  setting<review_endpoint> endpoint;
+  const auto part = [&](std::string_view name, std::string& into) {
+    const auto value = reader.string(table, name);
+    if (!value) return;
+    into = value->value;
+    if (!url)
+      reader.fail(*find(table, name), "auto_review." + std::string{name} + " needs auto_review.url",
+                  "Set url as well, or leave it out.");
+  };
+  part("model", endpoint.value.model);
+  part("key_env", endpoint.value.key_env);
+  part("key_file", endpoint.value.key_file);
+  part("ca_file", endpoint.value.ca_file);
+  if (!url) return std::nullopt;
+  for (const auto* name : {"key_file", "ca_file"})
+    if (const auto path = reader.string(table, name); path && !path->value.starts_with('/'))
+      reader.fail(*find(table, name),
+                  "auto_review." + std::string{name} + " is not an absolute path",
+                  "Write the path from / on.");
+  if (endpoint.value.model.empty())
+    reader.fail(*find(table, "url"), "auto_review.url needs auto_review.model",
+                "Name the model that shall review.");
+  endpoint.value.url = url->value;
+  endpoint.from = url->from;
+  return endpoint;
 }
 
 void read_auto_review(toml_reader& reader, const toml_table& table, settings_layer& settings) {
@@ -131,9 +164,15 @@ void read_auto_review(toml_reader& reader, const toml_table& table, settings_lay
                   "Write, for example, command = [\"/usr/local/bin/review\", \"--json\"].");
     settings.auto_review_command = std::move(command);
   }
+  settings.auto_review_endpoint = read_endpoint(reader, table);
+  if (settings.auto_review_endpoint && settings.auto_review_command)
+    reader.fail(*find(table, "url"), "auto_review has both a command and a url",
+                "Keep the one that shall review.");
   settings.auto_review_timeout = read_milliseconds(reader, table, "timeout_ms");
   settings.strict_auto_review = reader.boolean(table, "strict");
-  reader.warn_unknown(table, "auto_review.", {"command", "timeout_ms", "strict"});
+  reader.warn_unknown(
+      table, "auto_review.",
+      {"command", "url", "model", "key_env", "key_file", "ca_file", "timeout_ms", "strict"});
 }
 
 } // namespace

@@ -22,10 +22,10 @@ toml_table convert_table(const toml::table& table) {
   for (auto&& [key, node] : table) {
     auto value = convert(node);
     place(value, key.source());
-    members.emplace_back(std::string{key.str()}, std::move(value));
+    members.push_back({std::string{key.str()}, std::move(value)});
   }
   std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
-    return std::pair{a.second.line, a.second.column} < std::pair{b.second.line, b.second.column};
+    return std::pair{a.value.line, a.value.column} < std::pair{b.value.line, b.value.column};
   });
   return members;
 }
@@ -90,8 +90,8 @@ result<toml_table> parse_toml(std::string_view text, const std::string& file) {
 
 const toml_value* find(const toml_table& table, std::string_view name) noexcept {
   const auto at = std::find_if(table.begin(), table.end(),
-                               [&](const auto& member) { return member.first == name; });
-  return at == table.end() ? nullptr : &at->second;
+                               [&](const auto& member) { return member.key == name; });
+  return at == table.end() ? nullptr : &at->value;
 }
 
 std::string position(const std::string& file, const toml_value& value) {

@@ -12,9 +12,10 @@
 namespace gatehouse::config {
 
 struct toml_value;
+struct toml_member;
 
-/// Members in the order of the file; names are unique.
-using toml_table = std::vector<std::pair<std::string, toml_value>>;
+/// In the order of the file; keys are unique.
+using toml_table = std::vector<toml_member>;
 using toml_array = std::vector<toml_value>;
 /// Dates, times: valid TOML that no key of ours takes.
 struct toml_other {
@@ -28,14 +29,35 @@ struct toml_value {
   int line = 0;   ///< 1-based
   int column = 0; ///< 1-based, in characters
 
-  [[nodiscard]] const std::string* string() const { return std::get_if<std::string>(&data); }
-  [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&data); }
-  [[nodiscard]] const bool* boolean() const { return std::get_if<bool>(&data); }
-  [[nodiscard]] const toml_array* array() const { return std::get_if<toml_array>(&data); }
-  [[nodiscard]] const toml_table* table() const { return std::get_if<toml_table>(&data); }
+  [[nodiscard]] const std::string* string() const;
+  [[nodiscard]] const std::int64_t* integer() const;
+  [[nodiscard]] const bool* boolean() const;
+  [[nodiscard]] const toml_array* array() const;
+  [[nodiscard]] const toml_table* table() const;
   /// "a string", "a table", …: for messages.
   [[nodiscard]] std::string_view type_name() const noexcept;
 };
+/// One `key = value`.
+struct toml_member {
+  std::string key;
+  toml_value value;
+};
+
+inline const std::string* toml_value::string() const {
+  return std::get_if<std::string>(&data);
+}
+inline const std::int64_t* toml_value::integer() const {
+  return std::get_if<std::int64_t>(&data);
+}
+inline const bool* toml_value::boolean() const {
+  return std::get_if<bool>(&data);
+}
+inline const toml_array* toml_value::array() const {
+  return std::get_if<toml_array>(&data);
+}
+inline const toml_table* toml_value::table() const {
+  return std::get_if<toml_table>(&data);
+}
 
 /// Reads TOML text. Errors name `file:line:column`. Files above 4 MiB are refused.
 result<toml_table> parse_toml(std::string_view text, const std::string& file);

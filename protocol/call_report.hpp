@@ -85,8 +85,9 @@ struct call_report {
   sandbox_summary sandbox;
   std::vector<review_record> reviews;
   std::vector<attempt_record> attempts;
-  captured_output output;            ///< of the last attempt
-  std::optional<patch_result> patch; ///< set when the call is a patch
+  captured_output output;                   ///< of the last attempt
+  std::optional<patch_result> patch;        ///< set when the call is a patch
+  std::optional<given_permissions> granted; ///< request_permissions: what it was given
   /// The terminal session that goes on after the call (§122); unset: nothing is left of it.
   std::optional<int> session_id;
   std::string message; ///< to the model: why it was refused or denied and the safer path (§48b)

@@ -112,6 +112,7 @@ std::string encode_call_report(const call_report& report) {
     if (report.patch->tolerant_matches > 0)
       out["tolerant_matches"] = report.patch->tolerant_matches;
   }
+  if (report.granted) out["granted"] = json::parse(encode_given_permissions(*report.granted));
   if (!report.message.empty()) out["message"] = text(report.message);
   if (report.failure) out["failure"] = error_json(*report.failure);
   if (report.session_id) out["session_id"] = *report.session_id;

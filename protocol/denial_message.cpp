@@ -84,7 +84,9 @@ std::string policy_refusal_message(const exec_requirement& requirement) {
 
 std::string review_refusal_message(const review_request& question, const review_answer& answer) {
   return lines({
-      "Not approved, nothing was run: " + describe(question.what),
+      question.tool == "request_permissions"
+          ? std::string{"Not granted: the permissions that were asked for."}
+          : "Not approved, nothing was run: " + describe(question.what),
       question.reason.empty() ? std::string{} : sentence("It was asked because " + question.reason),
       verdict(answer),
       question.without_sandbox ? "Work inside the sandbox (sandbox_permissions use_default), or "

@@ -178,7 +178,7 @@ result<std::string> planned_action(const review_request& question) {
   json.field("sandbox_permissions", to_string(what.sandbox_permissions));
   json.field("tool", question.network ? "network_access"
                      : what.patch     ? "apply_patch"
-                                      : "exec_command");
+                                      : std::string_view{question.tool});
   if (!what.patch) {
     json.key("tty");
     json.boolean(what.tty);

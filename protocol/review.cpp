@@ -1,5 +1,10 @@
 #include "protocol/review.hpp"
 
+#include "protocol/json_writer.hpp"
+#include "protocol/profile_json.hpp"
+
+#include <utility>
+
 namespace gatehouse {
 
 std::string_view to_string(review_decision d) noexcept {
@@ -28,6 +33,24 @@ std::string_view to_string(reviewer_kind k) noexcept {
   case reviewer_kind::none: return "none";
   }
   return "none";
+}
+
+std::string_view to_string(grant_scope s) noexcept {
+  return s == grant_scope::session ? "session" : "turn";
+}
+
+std::string encode_given_permissions(const given_permissions& given) {
+  json_writer json;
+  json.open('{');
+  json.key("permissions");
+  json.raw(encode_additional_permissions(given.permissions));
+  json.field("scope", to_string(given.scope));
+  if (given.strict_auto_review) {
+    json.key("strict_auto_review");
+    json.boolean(true);
+  }
+  json.close('}');
+  return std::move(json).take();
 }
 
 } // namespace gatehouse

@@ -30,12 +30,32 @@ enum class reviewer_kind : std::uint8_t { hook, guardian, user, none };
 /// "hook", "guardian", "user", "none".
 std::string_view to_string(reviewer_kind k) noexcept;
 
+/// How long permissions last that a call was given (§16a).
+enum class grant_scope : std::uint8_t { turn, session };
+/// "turn", "session".
+std::string_view to_string(grant_scope s) noexcept;
+
+/// What request_permissions was given; never more than it asked for (§16a).
+struct given_permissions {
+  additional_permissions permissions;
+  grant_scope scope = grant_scope::turn;
+  bool strict_auto_review = false; ///< from now on every call of the turn is reviewed (§49)
+
+  bool operator==(const given_permissions&) const = default;
+};
+
+/// `{"permissions":…,"scope":…}`, with `"strict_auto_review":true` where it holds: the result that
+/// the agent sees.
+std::string encode_given_permissions(const given_permissions& given);
+
 /// A question to a reviewer about exactly one attempt of one call.
 struct review_request {
   std::string review_id; ///< never the call id; every attempt's review has its own (§50)
   std::string call_id;
+  std::string tool = "shell_command";
   int attempt = 1;
-  proposal what;               ///< exactly this object runs when approved
+  proposal what;               ///< exactly this object runs when approved; request_permissions: its
+                               ///< overlay is what is asked for, and there is no argv
   std::string digest;          ///< binds an answer to `what` (argv, cwd, tty, permissions)
   std::string reason;          ///< why it is asked
   std::string will_be_allowed; ///< one sentence: what an approval allows, and what stays forbidden
@@ -54,6 +74,9 @@ struct review_answer {
   reviewer_kind reviewer = reviewer_kind::none;
   std::string reason;       ///< the reviewer's words, or why no reviewer could be asked
   bool denies_host = false; ///< network_policy_amendment: the rule to add denies the host
+  /// request_permissions only: a yes to this much, for this long. Unset: to what was asked, for the
+  /// turn, or for the session when the decision says so.
+  std::optional<given_permissions> permissions{};
 };
 
 } // namespace gatehouse

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -33,8 +34,15 @@ public:
       : loop_{loop}, max_waiting_{max_waiting} {
     sigset_t before;
     block_all_signals(before);
-    for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
-      threads_.emplace_back([this] { serve(); });
+    try {
+      while (threads_.size() < std::max<std::size_t>(threads, 1))
+        threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      // The process table is full: fewer threads do the same, later. None can do nothing.
+      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      if (threads_.empty()) throw;
+      return;
+    }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 

@@ -15,7 +15,8 @@ namespace gatehouse::reactor {
 /// runs on one of them and must touch nothing of the loop; its completion runs on the loop.
 class worker_pool {
 public:
-  /// At least one thread. `max_waiting`: jobs that may wait for a thread; more are refused.
+  /// Fewer threads when the process table is full, std::system_error when there is no room for one.
+  /// `max_waiting`: jobs that may wait for a thread; more are refused.
   worker_pool(event_loop& loop, std::size_t threads, std::size_t max_waiting = 1024);
   /// Drops what waits, waits for what runs, and drops its completions.
   ~worker_pool();

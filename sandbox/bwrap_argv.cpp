@@ -17,8 +17,9 @@ std::string octal(unsigned perms) {
 
 } // namespace
 
-std::vector<std::string> bwrap_argv(const mount_plan& plan, const bwrap_options& options) {
-  assert(options.empty_fds.size() >= denied_file_count(plan));
+std::vector<std::string> bwrap_argv(std::span<const mount_step> mounts,
+                                    const bwrap_options& options) {
+  assert(options.empty_fds.size() >= denied_file_count(mounts));
   std::vector<std::string> argv{"--die-with-parent", "--unshare-user", "--unshare-pid",
                                 "--unshare-ipc",     "--unshare-uts",  "--unshare-cgroup-try"};
   const auto add = [&](std::initializer_list<std::string_view> words) {
@@ -27,7 +28,7 @@ std::vector<std::string> bwrap_argv(const mount_plan& plan, const bwrap_options&
   if (options.new_session) add({"--new-session"});
   if (options.network != network_mode::full) add({"--unshare-net"});
   std::size_t next_empty_fd = 0;
-  for (const auto& step : plan.mounts) {
+  for (const auto& step : mounts) {
     switch (step.kind) {
     case mount_kind::read_only_bind: add({"--ro-bind", step.source, step.target}); break;
     case mount_kind::writable_bind: add({"--bind", step.source, step.target}); break;
@@ -53,6 +54,14 @@ std::vector<std::string> bwrap_argv(const mount_plan& plan, const bwrap_options&
   }
   if (!options.chdir.empty()) add({"--chdir", options.chdir});
   add({"--cap-drop", "ALL"});
+  if (options.payload_completes)
+    // To mount; to make places in closed folders of its own; to lower the bounding set again.
+    add({"--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add",
+         "CAP_SETPCAP"});
+  else
+    // As root, kernel settings could be written there, and by anybody the memory of other
+    // processes.
+    add({"--remount-ro", "/proc"});
   return argv;
 }
 

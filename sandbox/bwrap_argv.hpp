@@ -3,6 +3,7 @@
 #include "protocol/sandbox_choice.hpp"
 #include "sandbox/plan.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,19 @@ struct bwrap_options {
   bool new_session = true;
   /// Absolute working folder inside the view; empty: unchanged.
   std::string chdir;
+  /// The payload keeps what it needs to complete the view (sandbox/complete_view.hpp) and gives it
+  /// up itself; else bubblewrap leaves it no capability and closes /proc, in which settings and
+  /// memory of others could be written.
+  bool payload_completes = false;
   /// One descriptor, open for reading and at its end, for each `denied_file` step, in order;
-  /// bubblewrap closes them. @pre size() >= denied_file_count(plan)
+  /// bubblewrap closes them. @pre size() >= denied_file_count(mounts)
   std::vector<int> empty_fds;
 };
 
 /// The arguments of bubblewrap (0.8 or newer) up to but without `--` and the payload, and without
-/// argv[0]; short enough for `--args FD` at any number of mounts. Pure.
-std::vector<std::string> bwrap_argv(const mount_plan& plan, const bwrap_options& options);
+/// argv[0]. `mounts`: of a plan, or bubblewrap's share of them; short enough for `--args FD` at any
+/// number of mounts. Pure.
+std::vector<std::string> bwrap_argv(std::span<const mount_step> mounts,
+                                    const bwrap_options& options);
 
 } // namespace gatehouse::sandbox

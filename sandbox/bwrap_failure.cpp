@@ -19,7 +19,14 @@ constexpr std::string_view userns_remedy =
     "profile that allows unshare and clone. `gatehouse doctor` shows which one applies";
 
 // The words are bubblewrap's own.
+constexpr std::string_view limits_remedy =
+    "end other calls or raise the limits of open files and processes (ulimit -n, ulimit -u)";
+
 constexpr known_cause causes[] = {
+    // Before those that blame the host: a full process table is no lack of a right.
+    {"Resource temporarily unavailable", errc::boundary_failed,
+     "no further process or namespace can be made at the moment", limits_remedy},
+    {"Too many open files", errc::boundary_failed, "no further file can be opened", limits_remedy},
     {"No permissions to create a new namespace", errc::boundary_unavailable,
      "this host does not let ordinary programs create user namespaces", userns_remedy},
     {"No permissions to creating new namespace", errc::boundary_unavailable,

@@ -1,12 +1,14 @@
 // gatehouse-sandbox-init: the inner stage (§77). It is what bubblewrap starts as process 1 of the
-// finished view: it lays the last walls (no_new_privs, Landlock, seccomp), starts the command,
-// forwards signals to it, reaps, and ends with it, which ends everything in the namespace.
+// view: it completes the view, gives up every capability, lays the last walls (no_new_privs,
+// Landlock, seccomp), starts the command, forwards signals to it, reaps, and ends with it, which
+// ends everything in the namespace.
 //
 // usage: gatehouse-sandbox-init CONTROL_FD SPEC_FD     (only ever started by gatehouse-sandbox)
 //
 // No C library, no allocation, no relocation: see sandbox/kernel_call.hpp. Nothing in the view is
 // needed for it to start.
 #include "sandbox/bridge_sockets.hpp"
+#include "sandbox/complete_view.hpp"
 #include "sandbox/init_protocol.hpp"
 #include "sandbox/kernel_call.hpp"
 #include "sandbox/landlock.hpp"
@@ -113,6 +115,8 @@ struct spec {
   char** arguments = nullptr;
   char** environment = nullptr;
   char** write_paths = nullptr;
+  char** step_paths = nullptr; ///< target, source, target, …
+  char** folder = nullptr;     ///< with complete_view: the working folder
 
   bool has(init::spec_flag flag) const { return (head->flags & flag) != 0; }
   /// Process 1 of a namespace of ours, which ends with us.
@@ -130,13 +134,16 @@ spec read_spec(int fd) {
   s.head = reinterpret_cast<const init::spec_header*>(base);
   if (s.head->magic != init::spec_magic || s.head->argument_count == 0)
     refuse(stage::spec, -EPROTO);
-  const std::size_t strings =
-      std::size_t{s.head->argument_count} + s.head->environment_count + s.head->write_path_count;
-  // Three lists, each closed by a null.
+  const std::size_t strings = std::size_t{s.head->argument_count} + s.head->environment_count +
+                              s.head->write_path_count + std::size_t{2} * s.head->step_count +
+                              s.has(init::complete_view);
+  // Five lists, each closed by a null.
   const long table =
-      require(stage::spec, kernel_call(SYS_mmap, 0, (strings + 3) * sizeof(char*),
+      require(stage::spec, kernel_call(SYS_mmap, 0, (strings + 5) * sizeof(char*),
                                        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  char* at = reinterpret_cast<char*>(base) + sizeof(init::spec_header);
+  const std::size_t steps = s.head->step_count * sizeof(init::view_step);
+  if (size < sizeof(init::spec_header) + steps) refuse(stage::spec, -EPROTO);
+  char* at = reinterpret_cast<char*>(base) + sizeof(init::spec_header) + steps;
   char* const stop = reinterpret_cast<char*>(base) + size;
   char** slot = reinterpret_cast<char**>(table);
   const auto take = [&](std::uint32_t count) {
@@ -154,6 +161,8 @@ spec read_spec(int fd) {
   s.arguments = take(s.head->argument_count);
   s.environment = take(s.head->environment_count);
   s.write_paths = take(s.head->write_path_count);
+  s.step_paths = take(2 * s.head->step_count);
+  s.folder = take(s.has(init::complete_view) ? 1 : 0);
   return s;
 }
 
@@ -176,6 +185,25 @@ void check_no_capabilities() {
   for (const auto& part : data)
     if ((part.effective | part.permitted | part.inheritable) != 0)
       refuse(stage::capabilities, -EPERM);
+}
+
+/// Our share of the view; then the rights to it are given up.
+void finish_view(const spec& s) {
+  const std::size_t count = s.head->step_count;
+  if (count > 0) {
+    const long memory = require(stage::spec, kernel_call(SYS_mmap, 0, count * sizeof(inner_step),
+                                                         PROT_READ | PROT_WRITE,
+                                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* steps = reinterpret_cast<inner_step*>(memory);
+    const auto* described = reinterpret_cast<const init::view_step*>(s.head + 1);
+    for (std::size_t i = 0; i < count; ++i)
+      steps[i] = {static_cast<mount_kind>(described[i].kind), described[i].perms,
+                  s.step_paths[2 * i], s.step_paths[2 * i + 1], -1};
+    require(stage::view, complete_view(steps, count));
+  }
+  give_up_capabilities();
+  // What was entered before the mounts is not what they show.
+  require(stage::folder, kernel_call(SYS_chdir, s.folder[0]));
 }
 
 /// A terminal or a redirected file on a standard stream may be reopened through /dev/stdout.
@@ -436,6 +464,7 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
   if (first.kind != init::proceed) end(121);
   const spec s = read_spec(spec_fd);
   require(stage::spec, kernel_call(SYS_dup3, s.head->stderr_fd, 2, 0));
+  if (s.has(init::complete_view)) finish_view(s);
   // Nothing inherited reaches the command, whoever forgot to close it.
   if (control > 3) require(stage::spec, kernel_call(SYS_close_range, 3, control - 1, 0));
   require(stage::spec, kernel_call(SYS_close_range, control + 1, ~0u, 0));

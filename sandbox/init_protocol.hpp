@@ -22,6 +22,8 @@ enum spec_flag : std::uint32_t {
   /// With `confine`: there is no bubblewrap around us. Capabilities are given up here, Landlock
   /// stands alone, and the tree is ended as without `confine`.
   on_host = 8,
+  /// With `confine`: bubblewrap has left part of the view to us, and the capabilities for it.
+  complete_view = 16,
 };
 
 /// Which prepared filter to load (sandbox/seccomp_filter.hpp).
@@ -31,8 +33,10 @@ enum network_kind : std::uint32_t { full = 0, isolated = 1, proxy_only = 2 };
 inline constexpr std::uint16_t proxy_port = 3128;
 inline constexpr std::uint32_t most_forwarded_ports = 32;
 
-/// Head of the specification, which stands in a sealed memory file. It is followed by
-/// `argument_count` + `environment_count` + `write_path_count` NUL-terminated strings.
+/// Head of the specification, which stands in a sealed memory file. It is followed by `step_count`
+/// view_steps and by NUL-terminated strings: `argument_count`, `environment_count`,
+/// `write_path_count`, then target and source of each step, and with `complete_view` the working
+/// folder.
 struct spec_header {
   std::uint32_t magic;
   std::uint32_t flags;
@@ -43,11 +47,17 @@ struct spec_header {
   std::uint32_t argument_count;
   std::uint32_t environment_count;
   std::uint32_t write_path_count;
+  std::uint32_t step_count;
   /// proxy_only: 1 when a host process waits for the proxy's listener.
   std::uint32_t bridge;
   /// Further loopback ports that lead to granted ports of the host, each through the same gate.
   std::uint32_t forwarded_count;
   std::uint16_t forwarded[most_forwarded_ports];
+};
+
+struct view_step {
+  std::uint32_t kind; ///< a mount_kind
+  std::uint32_t perms;
 };
 
 enum message_kind : std::uint32_t {
@@ -75,6 +85,8 @@ enum class stage : std::uint32_t {
   landlock,
   process,
   bridge,
+  view,
+  folder,
 };
 
 /// One datagram on the control socket (SOCK_SEQPACKET).

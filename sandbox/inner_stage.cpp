@@ -5,6 +5,7 @@
 #include "sandbox/init_protocol.hpp"
 #include "sandbox/kernel_call.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -26,7 +28,10 @@ namespace {
 constexpr int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 
 error system_failure(const std::string& what) {
-  return {errc::boundary_failed, what + ": " + std::strerror(errno), ""};
+  const bool short_of = errno == EAGAIN || errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+  return {errc::boundary_failed, what + ": " + std::strerror(errno),
+          short_of ? "end other calls or raise the limits of open files, processes and memory"
+                   : "run `gatehouse doctor` to see what this host can enforce"};
 }
 
 /// @return false with errno set
@@ -52,7 +57,8 @@ std::string spec_bytes(const inner_request& request, int stderr_fd) {
   head.flags = (request.confine ? init::confine : 0u) |
                (request.guard_creation ? init::guard_creation : 0u) |
                (request.own_terminal ? init::own_terminal : 0u) |
-               (request.on_host ? init::on_host : 0u);
+               (request.on_host ? init::on_host : 0u) |
+               (request.folder.empty() ? 0u : init::complete_view);
   head.network = request.network == network_mode::full       ? init::full
                  : request.network == network_mode::isolated ? init::isolated
                                                              : init::proxy_only;
@@ -60,14 +66,22 @@ std::string spec_bytes(const inner_request& request, int stderr_fd) {
   head.argument_count = static_cast<std::uint32_t>(request.command.size());
   head.environment_count = static_cast<std::uint32_t>(request.environment.size());
   head.write_path_count = static_cast<std::uint32_t>(request.write_paths.size());
+  head.step_count = static_cast<std::uint32_t>(request.steps.size());
   head.bridge = request.network == network_mode::proxy_only && request.proxy_channel >= 0;
   for (const auto port : request.forwarded_ports)
     if (head.forwarded_count < init::most_forwarded_ports)
       head.forwarded[head.forwarded_count++] = port;
   std::string bytes{reinterpret_cast<const char*>(&head), sizeof head};
+  for (const auto& step : request.steps) {
+    const init::view_step described{static_cast<std::uint32_t>(step.kind), step.perms};
+    bytes.append(reinterpret_cast<const char*>(&described), sizeof described);
+  }
   append(bytes, request.command);
   append(bytes, request.environment);
   append(bytes, request.write_paths);
+  for (const auto& step : request.steps)
+    append(bytes, std::array{step.target, step.source});
+  if (!request.folder.empty()) append(bytes, std::array{request.folder});
   return bytes;
 }
 
@@ -78,6 +92,8 @@ std::string stage_text(std::uint32_t stage) {
   case init::stage::filter: return "the supervised system call filter cannot be loaded";
   case init::stage::landlock: return "Landlock refuses the rules";
   case init::stage::bridge: return "the way to the network proxy cannot be made";
+  case init::stage::view: return "the view cannot be completed";
+  case init::stage::folder: return "the command's working folder cannot be entered";
   case init::stage::process: return "no process can be started inside the boundary";
   case init::stage::spec:
   case init::stage::none: break;
@@ -120,6 +136,10 @@ result<void> inner_stage::state::open(const std::string& init_path, bool with_bw
     return system_failure("cannot make a socket pair");
   control.reset(pair[0]);
   inner_control.reset(pair[1]);
+  const int on = 1;
+  if (with_bwrap && (setsockopt(control.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+                     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0))
+    return system_failure("cannot become the reaper of the inner stage");
   if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) != 0) return system_failure("cannot make a pipe");
   complaints.reset(pair[0]);
   inner_complaints.reset(pair[1]);
@@ -193,10 +213,8 @@ result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const
   const std::string spec_text = std::to_string(spec.get());
   const std::string arguments_text = std::to_string(bwrap_arguments.get());
   std::vector<const char*> argv;
-  // The inner stage is process 1 itself. /proc is read-only: as root, kernel settings could be
-  // written there, and by anybody the memory of other processes.
-  if (!bwrap.empty())
-    argv = {"bwrap", "--as-pid-1", "--args", arguments_text.c_str(), "--remount-ro", "/proc", "--"};
+  // The inner stage is process 1 itself.
+  if (!bwrap.empty()) argv = {"bwrap", "--as-pid-1", "--args", arguments_text.c_str(), "--"};
   argv.insert(argv.end(), {payload.c_str(), control_text.c_str(), spec_text.c_str(), nullptr});
 
   std::vector<int> kept(inherited.begin(), inherited.end());
@@ -280,22 +298,32 @@ public:
   /// The exit status, when the child has ended with `status`; `complaints`: what it wrote to its
   /// standard error.
   int conclude(int status, int complaints, const std::string& program);
+  [[nodiscard]] bool view_is_incomplete() const {
+    return last_ && last_->kind == init::boundary_failed &&
+           last_->stage == static_cast<std::uint32_t>(init::stage::view);
+  }
+
+  /// The command has ended, and who said so (the inner stage's pid here), or 0.
+  [[nodiscard]] pid_t ended_by() const {
+    return last_ && (last_->kind == init::exited || last_->kind == init::signalled) ? sender_ : 0;
+  }
 
 private:
-  void take_bridge(const msghdr& header, std::int32_t port);
+  void take_bridge(int listener, std::int32_t port);
 
   int control_;
   int proxy_channel_;
   supervisor* watcher_;
   event_report& report_;
   std::optional<init::message> last_;
+  pid_t sender_ = 0;
 };
 
 bool conversation::read() {
   for (;;) {
     init::message m{};
     iovec data{&m, sizeof m};
-    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))];
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
     msghdr header{};
     header.msg_iov = &data;
     header.msg_iovlen = 1;
@@ -304,17 +332,23 @@ bool conversation::read() {
     const ssize_t size = recvmsg(control_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (size != sizeof m) return false;
-    if (m.kind == init::listener) {
-      const cmsghdr* part = CMSG_FIRSTHDR(&header);
-      if (!part || part->cmsg_type != SCM_RIGHTS) continue;
+    file_descriptor attached;
+    for (auto* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
+      if (part->cmsg_level != SOL_SOCKET) continue;
       int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
-      if (watcher_)
-        watcher_->adopt(fd);
-      else
-        close(fd);
+      ucred sender{};
+      if (part->cmsg_type == SCM_RIGHTS) {
+        std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+        attached.reset(fd);
+      } else if (part->cmsg_type == SCM_CREDENTIALS) {
+        std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
+        sender_ = sender.pid;
+      }
+    }
+    if (m.kind == init::listener) {
+      if (watcher_ && attached) watcher_->adopt(attached.release());
     } else if (m.kind == init::bridge) {
-      take_bridge(header, m.value);
+      if (attached) take_bridge(attached.get(), m.value);
     } else if (m.kind == init::started) {
       report_.send({});
     } else {
@@ -324,14 +358,8 @@ bool conversation::read() {
 }
 
 /// Without the answer the inner stage starts nothing: it waits until it is ended.
-void conversation::take_bridge(const msghdr& header, std::int32_t port) {
-  const cmsghdr* part = CMSG_FIRSTHDR(&header);
-  if (!part || part->cmsg_type != SCM_RIGHTS) return;
-  file_descriptor listener;
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
-  listener.reset(fd);
-  if (!pass_on(proxy_channel_, fd, port)) {
+void conversation::take_bridge(int listener, std::int32_t port) {
+  if (!pass_on(proxy_channel_, listener, port)) {
     last_ = init::message{init::boundary_failed, errno,
                           static_cast<std::uint32_t>(init::stage::bridge)};
     shutdown(control_, SHUT_RDWR);
@@ -414,14 +442,16 @@ result<inner_stage> inner_stage::start(const std::string& init_path, const std::
   return inner_stage{std::move(s)};
 }
 
-int inner_stage::run(const inner_request& request, std::span<const std::string> bwrap_arguments,
-                     supervisor* watcher, event_report& report) {
+std::optional<int> inner_stage::run(const inner_request& request,
+                                    std::span<const std::string> bwrap_arguments,
+                                    supervisor* watcher, event_report& report) {
   state& s = *state_;
   if (const auto told = s.tell(request, bwrap_arguments); !told) {
     report.boundary_failed(told.error());
     return exit_no_boundary;
   }
   conversation talk{s.control.get(), request.proxy_channel, watcher, report};
+  pid_t last_pid = 0; ///< of the inner stage, once the command has ended
   bool talking = true, supervising = watcher != nullptr;
   for (;;) {
     pollfd watched[] = {{s.ended.get(), POLLIN, 0},
@@ -436,12 +466,19 @@ int inner_stage::run(const inner_request& request, std::span<const std::string> 
     else if (watched[3].revents)
       supervising = false; // no process uses the filter any more
     if (watched[0].revents) break;
+    // What is left of the namespaces goes down while bubblewrap, which only waits for it, is gone.
+    if (last_pid == 0 && (last_pid = talk.ended_by()) != 0) kill(s.child, SIGKILL);
   }
   // What was said last may still lie in the socket.
   if (talking) talk.read();
   int status = 0;
   waitpid(s.child, &status, 0);
   s.child = -1;
+  // With bubblewrap gone the inner stage is our child; pid 1 ends after all others.
+  if (last_pid > 0)
+    while (waitpid(last_pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  if (talk.view_is_incomplete()) return std::nullopt;
   return talk.conclude(status, s.complaints.get(), request.command.front());
 }
 

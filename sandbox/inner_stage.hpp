@@ -3,10 +3,12 @@
 #include "protocol/result.hpp"
 #include "protocol/sandbox_choice.hpp"
 #include "sandbox/event_report.hpp"
+#include "sandbox/plan.hpp"
 #include "sandbox/supervisor.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +29,8 @@ struct inner_request {
   std::vector<std::string> command;
   std::vector<std::string> environment; ///< "NAME=value"
   std::vector<std::string> write_paths;
+  std::vector<mount_step> steps; ///< what is left to do of the view (sandbox/view_shares.hpp)
+  std::string folder; ///< with bubblewrap's share only: where the command starts; else empty
   /// proxy_only: a unix socket that takes the listeners made inside, each with its port as 32 bits
   /// in host order; -1: nobody listens and nothing gets out.
   int proxy_channel = -1;
@@ -61,9 +65,10 @@ public:
 
   /// Tells the child what to do (`bwrap_arguments`: without the payload), serves `watcher` (may be
   /// null), forwards signals, reports, and returns the exit status of the command once every
-  /// process of it has ended.
-  int run(const inner_request& request, std::span<const std::string> bwrap_arguments,
-          supervisor* watcher, event_report& report);
+  /// process of it has ended. Nothing when the inner stage could not do its share of the view: then
+  /// nothing ran and nothing was reported.
+  std::optional<int> run(const inner_request& request, std::span<const std::string> bwrap_arguments,
+                         supervisor* watcher, event_report& report);
 
 private:
   struct state;

@@ -14,6 +14,7 @@
 #include "sandbox/plan.hpp"
 #include "sandbox/program_lookup.hpp"
 #include "sandbox/supervisor.hpp"
+#include "sandbox/view_shares.hpp"
 
 #include <cerrno>
 #include <climits>
@@ -139,7 +140,13 @@ int run_on_host(const confinement& c) {
   supervisor watcher{{c.network, request.own_terminal, plan->guards, plan->write_paths,
                       plan->read_only_paths, true, false,
                       [&](const sandbox_event& event) { c.report.send(event); }}};
-  return stage->run(request, {}, &watcher, c.report);
+  return *stage->run(request, {}, &watcher, c.report);
+}
+
+/// Canonical path of the terminal that standard output is, or empty.
+std::string terminal_of_output() {
+  char name[PATH_MAX];
+  return isatty(1) && ttyname_r(1, name, sizeof name) == 0 ? canonical(name) : std::string{};
 }
 
 /// Bubblewrap's mounts and namespaces, with Landlock and the filter inside (§75).
@@ -153,32 +160,19 @@ int run_in_view(const confinement& c) {
   const auto bwrap = find_bwrap(path_variable ? path_variable : "", writable_roots);
   if (!bwrap) return fail(bwrap.error());
 
-  std::optional<inner_stage> stage;
-  const auto start = [&](std::span<const int> inherited) -> result<void> {
-    auto started = inner_stage::start(init_path, bwrap->path, inherited);
-    if (!started) return started.error();
-    stage.emplace(*std::move(started));
-    return {};
-  };
-  // Denied files need descriptors that bubblewrap inherits: how many is known with the plan only.
-  const bool early = !has_denied_reads(profile);
-  if (early)
-    if (const auto started = start({}); !started) return fail(started.error());
-
+  // A bubblewrap that is set-uid lets nobody but root keep a capability.
+  const bool shared = !bwrap->setuid || getuid() == 0;
+  std::optional<inner_stage> early;
+  if (shared) {
+    auto started = inner_stage::start(init_path, bwrap->path, {});
+    if (!started) return fail(started.error());
+    early.emplace(*std::move(started));
+  }
   const auto facts = gather_host_facts(profile, context);
   const auto plan = make_mount_plan(profile, context, facts);
   if (!plan) return fail(plan.error());
   for (const auto& warning : plan->warnings)
     report.warn(warning);
-  const auto empty_files = open_empty_files(denied_file_count(*plan));
-  if (!empty_files) return fail(empty_files.error());
-  std::vector<int> empty_fds;
-  for (const auto& file : *empty_files)
-    empty_fds.push_back(file.get());
-  if (early && !empty_fds.empty())
-    return fail({errc::internal, "the plan denies files that the profile does not", ""});
-  if (!early)
-    if (const auto started = start(empty_fds); !started) return fail(started.error());
 
   auto request = c.request_for(sandbox_backend::linux_bubblewrap);
   request.guard_creation = !plan->guards.empty();
@@ -190,17 +184,38 @@ int run_in_view(const confinement& c) {
   view.network = request.network;
   view.new_session = !request.own_terminal && session_has_terminal();
   view.chdir = canonical(options.command_cwd);
-  view.empty_fds = empty_fds;
 
-  supervisor watcher{{request.network,
-                      request.own_terminal,
-                      plan->guards,
-                      plan->write_paths,
-                      {},
-                      false,
-                      options.local_binding,
-                      [&report](const sandbox_event& event) { report.send(event); }}};
-  return stage->run(request, bwrap_argv(*plan, view), &watcher, report);
+  const supervisor::setting setting{request.network,
+                                    request.own_terminal,
+                                    plan->guards,
+                                    plan->write_paths,
+                                    {},
+                                    false,
+                                    options.local_binding,
+                                    [&report](const sandbox_event& event) { report.send(event); }};
+  if (early) {
+    auto shares = share_view(plan->mounts, terminal_of_output());
+    request.steps = std::move(shares.by_inner);
+    request.folder = view.chdir;
+    view.payload_completes = true;
+    supervisor watcher{setting};
+    const auto status = early->run(request, bwrap_argv(shares.by_bwrap, view), &watcher, report);
+    if (status) return *status;
+    early.reset();
+  }
+
+  // All of it by bubblewrap: also where a security module forbids mounts to what it starts.
+  request.steps.clear();
+  request.folder.clear();
+  view.payload_completes = false;
+  const auto empty_files = open_empty_files(denied_file_count(plan->mounts));
+  if (!empty_files) return fail(empty_files.error());
+  for (const auto& file : *empty_files)
+    view.empty_fds.push_back(file.get());
+  auto stage = inner_stage::start(init_path, bwrap->path, view.empty_fds);
+  if (!stage) return fail(stage.error());
+  supervisor watcher{setting};
+  return *stage->run(request, bwrap_argv(plan->mounts, view), &watcher, report);
 }
 
 /// Disabled and external profiles: no boundary of ours (§60), but the same supervision, so that the
@@ -222,7 +237,7 @@ int run_supervised(const outer_options& options, const std::string& init_path,
     report.boundary_failed(stage.error());
     return exit_no_boundary;
   }
-  return stage->run(request, {}, nullptr, report);
+  return *stage->run(request, {}, nullptr, report);
 }
 
 } // namespace

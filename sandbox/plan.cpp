@@ -334,9 +334,9 @@ const creation_guard* find_guard(std::span<const creation_guard> guards, std::st
   return nullptr;
 }
 
-std::size_t denied_file_count(const mount_plan& plan) noexcept {
+std::size_t denied_file_count(std::span<const mount_step> mounts) noexcept {
   return static_cast<std::size_t>(
-      std::count_if(plan.mounts.begin(), plan.mounts.end(),
+      std::count_if(mounts.begin(), mounts.end(),
                     [](const mount_step& s) { return s.kind == mount_kind::denied_file; }));
 }
 

@@ -4,6 +4,7 @@
 #include "protocol/permission_profile.hpp"
 #include "protocol/result.hpp"
 #include "sandbox/host_paths.hpp"
+#include "sandbox/mount_kind.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,20 +14,6 @@
 #include <vector>
 
 namespace gatehouse::sandbox {
-
-/// One step of building the view; the steps are carried out in order (§78).
-enum class mount_kind : std::uint8_t {
-  read_only_bind, ///< `source` of the host, read-only at `target`
-  writable_bind,  ///< `source` of the host, writable at `target`
-  device_bind,    ///< as writable_bind, device nodes usable
-  devices,        ///< a private /dev at `target`
-  processes,      ///< a fresh /proc at `target`
-  empty_folder,   ///< an empty private folder with mode `perms`; closed later by `seal`
-  folder,         ///< a folder with mode `perms` inside an empty_folder
-  link,           ///< a symbolic link at `target` with the text `source`, inside an empty_folder
-  denied_file,    ///< an empty file of mode 000 over the file `target`: reads as EACCES
-  seal,           ///< makes the empty_folder at `target` read-only
-};
 
 struct mount_step {
   mount_kind kind = mount_kind::read_only_bind;
@@ -85,8 +72,8 @@ struct mount_plan {
   bool operator==(const mount_plan&) const = default;
 };
 
-/// How many `denied_file` steps the plan has: each needs a descriptor of its own (bwrap_options).
-std::size_t denied_file_count(const mount_plan& plan) noexcept;
+/// How many `denied_file` steps there are: each needs a descriptor of its own (bwrap_options).
+std::size_t denied_file_count(std::span<const mount_step> mounts) noexcept;
 
 /// Turns a profile into mounts and guards (§78, §79, §63, §D12, §D14). Pure: `facts` must be those
 /// that gather_host_facts() made for the same profile and context. An entry that this backend

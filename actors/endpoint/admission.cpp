@@ -7,7 +7,6 @@
 namespace gatehouse::actors {
 namespace {
 
-using reactor::http_answer;
 using reactor::http_request;
 
 admission refuse(unsigned status, std::string why) {

@@ -1,5 +1,6 @@
 #include "actors/endpoint/endpoint.hpp"
 
+#include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
 
 #include <chrono>
@@ -17,11 +18,6 @@ std::int64_t unix_ms_now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-rpc::failure refused(std::string message, std::string kind,
-                     rpc::code code = rpc::code::invalid_request) {
-  return {code, std::move(message), std::move(kind), {}};
 }
 
 } // namespace
@@ -52,7 +48,7 @@ public:
     }
   }
   void drained() override {
-    if (session_) session_->drained();
+    if (session_) session_->catch_up();
   }
   void lost() override {
     port_ = nullptr;
@@ -72,7 +68,7 @@ public:
 private:
   void first(const rpc::message& message) {
     version_ = message.has_version();
-    const auto fail = [&](rpc::failure why) {
+    const auto fail = [&](const rpc::failure& why) {
       if (message.what() == rpc::message::kind::request)
         port_->send(rpc::write_failure(message.id(), why, version_));
     };

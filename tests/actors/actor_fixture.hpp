@@ -28,7 +28,7 @@ struct stage {
   std::vector<review_request> questions;
   std::vector<std::string> withdrawn;
   std::vector<std::string> cancelled;
-  std::vector<std::vector<std::string>> rules_added;
+  std::vector<actors::approved_rule> rules_added;
   std::vector<std::string> registered;
   std::vector<std::string> closed;
   std::vector<thread_event_body> events;
@@ -133,8 +133,8 @@ public:
   recording_amendments(caf::actor_config& config, stage* s)
       : actors::amendment_actor::base{config}, stage_{s} {}
   behavior_type make_behavior() override {
-    return {[this](actors::add_rule_atom, const actors::prefix_ptr& prefix) {
-      stage_->rules_added.push_back(*prefix);
+    return {[this](actors::add_rule_atom, const actors::rule_ptr& rule) {
+      stage_->rules_added.push_back(*rule);
     }};
   }
 

@@ -111,7 +111,8 @@ TEST_SUITE("actors.call_flow") {
     CHECK(question.proposed_amendment == std::vector<std::string>{"make", "test"});
     effects = machine.step(answer_to(question, review_decision::approved_execpolicy_amendment));
     REQUIRE(effects.size() == 2);
-    CHECK(std::get<flow::add_rule>(effects[0]).prefix == std::vector<std::string>{"make", "test"});
+    CHECK(std::get<flow::add_rule>(effects[0]).rule.prefix ==
+          std::vector<std::string>{"make", "test"});
     CHECK(std::holds_alternative<flow::start_attempt>(effects[1]));
   }
 

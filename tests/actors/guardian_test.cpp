@@ -18,7 +18,7 @@ guardian_result judged(bool allow, risk_level risk, user_authorization authoriza
   return judge_assessment({allow, risk, authorization, "because"});
 }
 
-guardian_result ask(const std::string& script, std::string question = "q\n") {
+guardian_result ask(const std::string& script, std::string prompt = "q") {
   reactor::event_loop loop;
   guardian_program program;
   program.argv = {"/bin/sh", "-c", script};
@@ -26,7 +26,7 @@ guardian_result ask(const std::string& script, std::string question = "q\n") {
   const auto transport = run_guardian_program(loop, program);
   std::optional<guardian_reply> reply;
   const auto handle =
-      transport(std::move(question), [&](guardian_reply r) { reply = std::move(r); });
+      transport({"review-1", std::move(prompt)}, [&](guardian_reply r) { reply = std::move(r); });
   REQUIRE(loop.run_until([&] { return reply.has_value(); }, hang_guard));
   return judge_reply(*reply);
 }
@@ -77,7 +77,7 @@ TEST_SUITE("actors.guardian") {
   TEST_CASE("§48a a program may be the reviewer") {
     const std::string allow = R"(echo '{"outcome":"allow","risk_level":"low"}')";
     CHECK(ask(allow).what == kind::allowed);
-    CHECK(ask("test \"$(cat)\" = q && " + allow).what == kind::allowed);
+    CHECK(ask("grep -q '\"prompt\":\"q\"' && " + allow).what == kind::allowed);
     CHECK(ask(R"(echo '{"outcome":"deny","rationale":"no"}')").what == kind::refused);
     for (const auto& script :
          {allow + "; exit 1", allow + "; kill -9 $$", std::string{"true"}, std::string{"echo yes"},
@@ -90,8 +90,8 @@ TEST_SUITE("actors.guardian") {
     guardian_program program;
     program.argv = {"/nonexistent/reviewer"};
     std::optional<guardian_reply> reply;
-    const auto handle =
-        run_guardian_program(loop, program)("q", [&](guardian_reply r) { reply = std::move(r); });
+    const auto handle = run_guardian_program(loop, program)(
+        {"review-1", "q"}, [&](guardian_reply r) { reply = std::move(r); });
     REQUIRE(loop.run_until([&] { return reply.has_value(); }, hang_guard));
     CHECK(reply->what == guardian_reply::kind::failed);
   }
@@ -102,8 +102,8 @@ TEST_SUITE("actors.guardian") {
     guardian_program program;
     program.argv = {"/bin/sleep", "1000"};
     std::optional<guardian_reply> reply;
-    const auto handle =
-        run_guardian_program(loop, program)("q", [&](guardian_reply r) { reply = std::move(r); });
+    const auto handle = run_guardian_program(loop, program)(
+        {"review-1", "q"}, [&](guardian_reply r) { reply = std::move(r); });
     time->advance(std::chrono::seconds{89});
     CHECK_FALSE(reply);
     time->advance(std::chrono::seconds{1});

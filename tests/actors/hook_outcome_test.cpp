@@ -104,7 +104,8 @@ TEST_SUITE("actors.hook_outcome") {
       }
   }
 
-  TEST_CASE("§D8 a hook that fails passes a permission request on, also past another's allow") {
+  TEST_CASE(
+      "§D8 BR-176 a hook that fails passes a permission request on, also past another's allow") {
     for (const auto& failed : failures()) {
       const auto alone = weigh(permission_request, {failed});
       CHECK(alone.verdict == hook_verdict::none);

@@ -46,7 +46,7 @@ TEST_SUITE("actors.hook_rules") {
     CHECK_FALSE(hears("apply_.*", hook_tool::shell_command));
   }
 
-  TEST_CASE("a matcher that can never fire is an error with its place, not a silent hole") {
+  TEST_CASE("BR-176 a matcher that can never fire is an error with its place, not a silent hole") {
     for (const char* matcher :
          {"bash", "Ba", "MultiEdit", "Bash|", "Bash|Shell", "(", "^bash$", "mcp__x", "[z-a]"}) {
       const auto rules = hook_rules::compile({handler(matcher)});

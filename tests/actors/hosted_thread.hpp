@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/thread_host.hpp"
+#include "reactor/clock.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,5 +81,74 @@ inline shell_request argv_request(std::vector<std::string> argv) {
   request.command = std::move(argv);
   return request;
 }
+
+constexpr std::chrono::seconds hang_guard{60};
+
+/// A helper that says which command it ran.
+constexpr auto echoing_helper = R"(echo '{"event":"started"}' >&3
+for last; do :; done
+echo "ran $last"
+echo "$last" >> "${0%/*}/ran"
+echo '{"event":"exited","exit_code":0}' >&3)";
+
+/// A thread under `untrusted`, so that every unknown command asks; on a clock of its own.
+struct live_session : scripted_terms {
+  std::shared_ptr<reactor::manual_clock> time = std::make_shared<reactor::manual_clock>();
+  std::shared_ptr<event_recorder> heard = std::make_shared<event_recorder>();
+  std::optional<actors::thread_host> host;
+  std::optional<actors::thread_handle> thread;
+  std::map<std::string, result<call_report_ptr>> reports;
+
+  live_session() : scripted_terms{echoing_helper} {
+    terms.session.approval.mode = approval_mode::untrusted;
+    terms.session.context.cwd = folder.path();
+  }
+  void open(bool answers = true) {
+    host.emplace(time);
+    thread.emplace(host->open(terms));
+    thread->send(actors::thread_messages::subscribe{heard, answers, {}});
+  }
+  void begin(const std::string& id, tool_arguments what, std::string turn = {}) {
+    thread->send(actors::thread_messages::begin_call{
+        {id, std::move(turn), std::move(what)}, [this, id](const result<call_report_ptr>& report) {
+          reports.insert_or_assign(id, report);
+        }});
+  }
+  void begin(const std::string& id, std::vector<std::string> argv, std::string turn = {}) {
+    begin(id, tool_arguments{argv_request(std::move(argv))}, std::move(turn));
+  }
+  void wait(const std::function<bool()>& done) {
+    REQUIRE(host->loop().run_until(done, hang_guard));
+  }
+  void wait_for_questions(std::size_t count) {
+    wait([&] { return heard->questions().size() >= count; });
+  }
+  void wait_for_reports(std::size_t count) {
+    wait([&] { return reports.size() >= count; });
+  }
+  result<void> answer(const review_request& q, review_decision d,
+                      std::optional<std::string> digest = {},
+                      std::optional<given_permissions> permissions = {}) {
+    std::optional<result<void>> said;
+    thread->send(actors::thread_messages::answer_review{q.review_id,
+                                                        digest.value_or(q.digest),
+                                                        d,
+                                                        {},
+                                                        [&](const result<void>& r) { said = r; },
+                                                        false,
+                                                        std::move(permissions)});
+    wait([&] { return said.has_value(); });
+    return *said;
+  }
+  actors::thread_messages::thread_status status() {
+    std::optional<actors::thread_messages::thread_status> got;
+    thread->send(actors::thread_messages::read_status{
+        [&](const actors::thread_messages::thread_status& s) { got = s; }});
+    wait([&] { return got.has_value(); });
+    return *got;
+  }
+  const call_report& report(const std::string& id) { return **reports.at(id); }
+  [[nodiscard]] bool ran() const { return std::filesystem::exists(folder / "ran"); }
+};
 
 } // namespace gatehouse::test

@@ -1,4 +1,4 @@
-#include "policy/overlay.hpp"
+#include "actors/session_terms.hpp"
 #include "tests/actors/actor_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -31,30 +31,30 @@ struct call_kind {
   const char* name;
   std::vector<std::string> argv;
   sandbox_permissions permissions = sandbox_permissions::use_default;
+  additional_permissions granted{}; ///< by a sticky grant
 };
 
-/// What a call of this kind comes to, through exec policy, flow and actors.
+/// What a call of this kind comes to, through handler, exec policy, flow and actors.
 outcome outcome_of(const call_kind& call, const approval_policy& approval) {
   actor_fixture f{rules};
   f.stage_.review = [](const review_request& q) {
     return answer_to(q, review_decision::denied).answer;
   };
-  auto plan = plan_for(approval.mode, workspace_write_profile());
-  plan.approval = approval;
-  plan.what.argv = call.argv;
-  plan.what.sandbox_permissions = call.permissions;
-  if (call.permissions == sandbox_permissions::with_additional_permissions) {
-    plan.what.additional_permissions = additional_permissions{true, {}, {}};
-    plan.widened_profile = plan.profile;
-    plan.widened_profile->network = network_policy::enabled;
-  }
-  std::optional<exec_requirement> refusal;
-  if (!policy::validate_overlay(
-          {call.permissions, plan.what.additional_permissions, approval, true, false})) {
-    refusal.emplace();
-    refusal->refused_by = refused_by::handler;
-  }
-  const auto report = f.run(std::move(plan), refusal);
+  session_terms terms;
+  terms.cwd = terms.context.cwd = "/repo";
+  terms.context.project_roots = {"/repo"};
+  terms.approval = approval;
+  terms.profile = workspace_write_profile();
+  terms.backend = sandbox_backend::linux_bubblewrap;
+  shell_request request;
+  request.command = call.argv;
+  request.sandbox_permissions = call.permissions;
+  if (call.permissions == sandbox_permissions::with_additional_permissions)
+    request.additional_permissions = additional_permissions{true, {}, {}};
+  auto planned = plan_call(terms, request, call.granted);
+  planned.plan.call_id = "call-1";
+  planned.plan.review_nonce = "n0nce";
+  const auto report = f.run(std::move(planned.plan), std::move(planned.handler_refusal));
   if (!f.stage_.questions.empty()) return outcome::asked;
   if (f.stage_.attempts.empty()) {
     CHECK(report.ending == call_ending::refused);
@@ -100,6 +100,24 @@ TEST_SUITE("actors.matrix") {
         {{"with_additional_permissions",
           {"make"},
           sandbox_permissions::with_additional_permissions},
+         refused,
+         asked,
+         refused,
+         refused,
+         refused},
+        {{"with_additional_permissions inside a grant",
+          {"make"},
+          sandbox_permissions::with_additional_permissions,
+          additional_permissions{true, {}, {}}},
+         sandboxed,
+         sandboxed,
+         asked,
+         sandboxed,
+         sandboxed},
+        {{"require_escalated beside a grant",
+          {"make"},
+          sandbox_permissions::require_escalated,
+          additional_permissions{true, {}, {}}},
          refused,
          asked,
          refused,

@@ -133,8 +133,9 @@ struct session {
   void with_guardian(std::function<std::optional<guardian_reply>()> says) {
     guardian = std::move(says);
     terms.auto_review = true;
-    terms.guardian = [this](std::string question, std::function<void(guardian_reply)> done) {
-      guardian_questions.push_back(std::move(question));
+    terms.guardian = [this](const guardian_question& question,
+                            std::function<void(guardian_reply)> done) {
+      guardian_questions.push_back(question.prompt);
       if (auto reply = guardian())
         loop.post([reply = *std::move(reply), done = std::move(done)] { done(reply); });
       else

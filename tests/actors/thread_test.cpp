@@ -18,64 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 using verdict = review_decision;
-
-constexpr auto hang_guard = 60s;
-
-/// A helper that says which command it ran.
-constexpr auto echoing_helper = R"(echo '{"event":"started"}' >&3
-for last; do :; done
-echo "ran $last"
-echo "$last" >> "${0%/*}/ran"
-echo '{"event":"exited","exit_code":0}' >&3)";
-
-/// A thread under `untrusted`, so that every unknown command asks; on a clock of its own.
-struct session : scripted_terms {
-  std::shared_ptr<reactor::manual_clock> time = std::make_shared<reactor::manual_clock>();
-  std::shared_ptr<event_recorder> heard = std::make_shared<event_recorder>();
-  std::optional<thread_host> host;
-  std::optional<thread_handle> thread;
-  std::map<std::string, result<call_report_ptr>> reports;
-
-  session() : scripted_terms{echoing_helper} {
-    terms.session.approval.mode = approval_mode::untrusted;
-    terms.session.context.cwd = folder.path();
-  }
-  void open(bool answers = true) {
-    host.emplace(time);
-    thread.emplace(host->open(terms));
-    thread->send(subscribe{heard, answers, {}});
-  }
-  void begin(const std::string& id, std::vector<std::string> argv, std::string turn = {}) {
-    thread->send(begin_call{{id, std::move(turn), argv_request(std::move(argv))},
-                            [this, id](const result<call_report_ptr>& report) {
-                              reports.insert_or_assign(id, report);
-                            }});
-  }
-  void wait(const std::function<bool()>& done) {
-    REQUIRE(host->loop().run_until(done, hang_guard));
-  }
-  void wait_for_questions(std::size_t count) {
-    wait([&] { return heard->questions().size() >= count; });
-  }
-  void wait_for_reports(std::size_t count) {
-    wait([&] { return reports.size() >= count; });
-  }
-  result<void> answer(const review_request& q, verdict d, std::optional<std::string> digest = {}) {
-    std::optional<result<void>> said;
-    thread->send(answer_review{
-        q.review_id, digest.value_or(q.digest), d, {}, [&](const result<void>& r) { said = r; }});
-    wait([&] { return said.has_value(); });
-    return *said;
-  }
-  thread_status status() {
-    std::optional<thread_status> got;
-    thread->send(read_status{[&](const thread_status& s) { got = s; }});
-    wait([&] { return got.has_value(); });
-    return *got;
-  }
-  const call_report& report(const std::string& id) { return **reports.at(id); }
-  [[nodiscard]] bool ran() const { return std::filesystem::exists(folder / "ran"); }
-};
+using session = live_session;
 
 } // namespace
 

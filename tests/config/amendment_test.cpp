@@ -43,6 +43,14 @@ TEST_SUITE("config.amendment") {
           R"(prefix_rule(pattern=["rm", "-f", "x"], decision="allow", exact=True))");
   }
 
+  TEST_CASE("§D4 a rule for what was asked inside the sandbox keeps the sandbox") {
+    CHECK(*prefix_rule_line({"make", "test"}, true) ==
+          R"(prefix_rule(pattern=["make", "test"], decision="allow", sandbox="keep"))");
+    CHECK(
+        *prefix_rule_line({"rm", "-f", "a"}, true) ==
+        R"(prefix_rule(pattern=["rm", "-f", "a"], decision="allow", exact=True, sandbox="keep"))");
+  }
+
   TEST_CASE("§42 a word that cannot stand in a rule file is refused") {
     CHECK_FALSE(prefix_rule_line({}));
     CHECK_FALSE(prefix_rule_line({"git", "\xff"}));

@@ -12,8 +12,8 @@ TEST_SUITE("config.toml_value") {
     const auto root = parse_toml("b = 1\na = \"x\"\n[t]\n  c = [true, 2]\n", "f.toml");
     REQUIRE(root);
     REQUIRE(root->size() == 3);
-    CHECK(root->at(0).first == "b");
-    CHECK(root->at(1).first == "a");
+    CHECK(root->at(0).key == "b");
+    CHECK(root->at(1).key == "a");
     CHECK(*find(*root, "a")->string() == "x");
     const auto* c = find(*find(*root, "t")->table(), "c");
     REQUIRE(c != nullptr);

@@ -10,7 +10,7 @@ TEST_CASE("§18a an unknown first operand of a nested script does not end in a c
   CHECK_FALSE(analysis_of("bash -c '\"$@\"' _ rm\"$@\"' _ re\"$@\"' _ rm x").segments.empty());
 }
 
-TEST_CASE("§18a a command is found in every construct that can hold one") {
+TEST_CASE("§18a BR-182 a command is found in every construct that can hold one") {
   for (const std::string script : {
            "rm -f x > /dev/null",
            "A=b rm -f x",
@@ -125,7 +125,7 @@ TEST_CASE(
   CHECK_FALSE(analysis_of("a[1 || rm -f x ]=3").unreadable_why.empty());
 }
 
-TEST_CASE("§18a text that nothing runs is no command") {
+TEST_CASE("§18a BR-182 text that nothing runs is no command") {
   for (const std::string script : {
            "cat <<'EOF'\n$(rm -f x)\nEOF",
            "cat <<EOF\nrm -f x\nEOF",

@@ -100,6 +100,27 @@ TEST_SUITE("protocol.guardian_prompt") {
     CHECK(compact_transcript({}).empty());
   }
 
+  TEST_CASE("BR-209 the reviewer is shown no rule, neither a kept nor a proposed one") {
+    auto asked = question();
+    asked.proposed_amendment = {"curl", "--header", "token-abc", "host.internal"};
+    asked.what.prefix_rule = {"curl", "--header", "token-abc"};
+    const auto prompt = guardian_prompt(asked, {}, "");
+    REQUIRE(prompt);
+    CHECK_FALSE(has(*prompt, "token-abc"));
+    CHECK_FALSE(has(*prompt, "host.internal"));
+  }
+
+  TEST_CASE("§16a the reviewer is told that permissions are asked for, and which") {
+    review_request asked;
+    asked.tool = "request_permissions";
+    asked.what.cwd = "/repo";
+    asked.what.additional_permissions = additional_permissions{true, {}, {}};
+    const auto action = planned_action(asked);
+    REQUIRE(action);
+    CHECK(has(*action, "\"tool\": \"request_permissions\""));
+    CHECK(has(*action, "\"network\""));
+  }
+
   TEST_CASE("an external reviewer reads one line of JSON with the schema") {
     const auto line = encode_guardian_question("review-1", "a\nb");
     CHECK(line.find('\n') == line.size() - 1);

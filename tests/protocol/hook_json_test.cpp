@@ -117,7 +117,7 @@ TEST_SUITE("protocol.hook_json") {
     CHECK(a->reason == "enough");
   }
 
-  TEST_CASE("§D8 an answer that is not understood wholly is an error, whatever it says") {
+  TEST_CASE("§D8 BR-176 an answer that is not understood wholly is an error, whatever it says") {
     struct row {
       hook_event event;
       const char* text;

@@ -128,6 +128,10 @@ TEST_SUITE("sandbox.helper_options") {
     CHECK(
         explain_bwrap_failure("bwrap: Can't mount proc on /newroot/proc: …").remedy.find("/proc") !=
         std::string::npos);
+    // A full process table is no missing right.
+    CHECK(explain_bwrap_failure(
+              "bwrap: Creating new namespace failed: Resource temporarily unavailable")
+              .remedy.find("ulimit -u") != std::string::npos);
     CHECK(explain_bwrap_failure("").message.find("without saying why") != std::string::npos);
     CHECK(explain_bwrap_failure("bwrap: Can't bind mount").code == errc::boundary_failed);
   }

@@ -3,8 +3,11 @@
 #include "policy/access.hpp"
 #include "policy/path_text.hpp"
 #include "sandbox/bwrap_argv.hpp"
+#include "sandbox/find_bwrap.hpp"
 #include "sandbox/host_paths.hpp"
+#include "sandbox/inner_stage.hpp"
 #include "sandbox/plan.hpp"
+#include "sandbox/view_shares.hpp"
 
 #include "tests/support/temp_folder.hpp"
 
@@ -18,6 +21,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,17 +50,48 @@ done)";
 struct outcome {
   bool read = false;
   bool write = false;
+  bool operator==(const outcome&) const = default;
 };
 
-std::map<std::string, outcome> try_in_view(const mount_plan& plan, const temp_folder& scratch,
-                                           const std::vector<std::string>& paths) {
+/// Bubblewrap alone, or bubblewrap and the inner stage (sandbox/view_shares.hpp).
+enum class builder { bubblewrap, both };
+
+int build_and_run(const mount_plan& plan, builder by) {
+  const auto bwrap = find_bwrap("", {});
+  if (!bwrap) return 127;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   bwrap_options options;
-  for (std::size_t i = 0; i < denied_file_count(plan); ++i)
-    options.empty_fds.push_back(::open("/dev/null", O_RDONLY));
-  auto argv = bwrap_argv(plan, options);
-  argv.insert(argv.begin(), "bwrap");
-  for (const char* word : {"--", "/bin/bash", "-c", try_script})
-    argv.emplace_back(word);
+  options.chdir = "/";
+  inner_request request;
+  request.command = {"/bin/bash", "-c", try_script};
+  request.environment = {"PATH=/usr/bin:/bin"};
+  request.write_paths = plan.write_paths;
+  auto mounts = plan.mounts;
+  if (by == builder::both) {
+    auto shares = share_view(plan.mounts, {});
+    mounts = shares.by_bwrap;
+    request.steps = shares.by_inner;
+    request.folder = "/";
+    options.payload_completes = true;
+  }
+  for (std::size_t i = 0; i < denied_file_count(mounts); ++i)
+    options.empty_fds.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  auto stage = inner_stage::start(self / "gatehouse-sandbox-init", bwrap->path, options.empty_fds);
+  if (!stage) return 126;
+  supervisor watcher{{network_mode::isolated,
+                      false,
+                      {},
+                      plan.write_paths,
+                      {},
+                      false,
+                      false,
+                      [](const sandbox_event&) {}}};
+  event_report report{-1};
+  return stage->run(request, bwrap_argv(mounts, options), &watcher, report).value_or(125);
+}
+
+std::map<std::string, outcome> try_in_view(const mount_plan& plan, const temp_folder& scratch,
+                                           const std::vector<std::string>& paths, builder by) {
   std::string list;
   for (const auto& path : paths)
     list += path + "\n";
@@ -67,18 +102,12 @@ std::map<std::string, outcome> try_in_view(const mount_plan& plan, const temp_fo
   if (child == 0) {
     ::dup2(::open(in.c_str(), O_RDONLY), 0);
     ::dup2(::open(out.c_str(), O_WRONLY), 1);
-    std::vector<char*> words;
-    for (auto& word : argv)
-      words.push_back(word.data());
-    words.push_back(nullptr);
-    ::execvp("bwrap", words.data());
-    ::_exit(127);
+    ::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+    ::_exit(build_and_run(plan, by));
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
-  for (int fd : options.empty_fds)
-    ::close(fd);
-  REQUIRE_MESSAGE(status == 0, "bubblewrap could not build the view; see its message above");
+  REQUIRE_MESSAGE(status == 0, "the view could not be built; see the message above");
   std::map<std::string, outcome> found;
   std::istringstream lines{scratch.read("out")};
   for (std::string line; std::getline(lines, line);) {
@@ -104,8 +133,9 @@ void check_agreement(const permission_profile& profile, const policy::access_con
   const auto plan = make_mount_plan(profile, context, facts);
   REQUIRE_MESSAGE(plan.has_value(), (plan ? "" : plan.error().message));
   const auto paths = all_paths(folder);
-  const auto found = try_in_view(*plan, scratch, paths);
+  const auto found = try_in_view(*plan, scratch, paths, builder::both);
   REQUIRE(found.size() == paths.size());
+  CHECK(found == try_in_view(*plan, scratch, paths, builder::bubblewrap));
   const auto full_context = with_facts(context, facts);
   for (const auto& path : paths) {
     // What a link leads to decides, where the link itself can be seen.
@@ -231,7 +261,9 @@ TEST_SUITE("sandbox.kernel_matrix") {
     const auto context = context_of(s);
     const auto plan = make_mount_plan(profile, context, gather_host_facts(profile, context));
     REQUIRE(plan.has_value());
-    try_in_view(*plan, s, before);
-    CHECK(all_paths(s / "t") == before);
+    for (const auto by : {builder::bubblewrap, builder::both}) {
+      try_in_view(*plan, s, before, by);
+      CHECK(all_paths(s / "t") == before);
+    }
   }
 }

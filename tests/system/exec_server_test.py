@@ -97,6 +97,23 @@ class Admission(Case):
             self.assertEqual(run.returncode, 2, options)
             self.assertNotEqual(run.stderr, "", options)
 
+    def test_D13_what_it_runs_cannot_read_its_token(self):
+        for inside_state in (False, True):
+            state = os.path.join(self.folder, f"state-{inside_state}")
+            token_file = os.path.join(self.folder, "secret", "token") if not inside_state else os.path.join(
+                state, "gatehouse", "tokens", "exec.token")
+            options = [] if inside_state else ["--token-file", token_file]
+            with Server(*options, env=dict(os.environ, XDG_STATE_HOME=state)) as server:
+                with open(token_file, encoding="utf-8") as file:
+                    token = file.read().strip()
+                client = Client(server, {"Authorization": f"Bearer {token}"})
+                client.start_session()
+                client.call("process/start", **self.start("t", f"cat {token_file}; ls -R {os.path.dirname(token_file)}"))
+                said = self.output(self.until(client, closed("t")))
+                self.assertNotIn(token, said)
+                read = client.call("fs/readFile", path=uri(token_file), sandbox=sandbox(self.folder))
+                self.assertIn("error", read)
+
     def test_120_a_token_that_others_can_read_is_refused(self):
         token_file = os.path.join(self.folder, "token")
         with open(token_file, "w", encoding="utf-8") as file:

@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import unittest
 
+from without_call import without_call
+
 BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
 GATEHOUSE = os.path.join(BUILD, "gatehouse")
 NO_BUBBLEWRAP = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
@@ -17,32 +19,6 @@ NO_BUBBLEWRAP = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
 # The limit of a user namespace counts for what is created inside it; the host's own stays as it is.
 NO_USER_NAMESPACES = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
                       'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"', "sh"]
-
-# A kernel without a call, for everything below: a filter that answers it with an errno. Only with these flags of
-# seccomp(2), or always.
-WITHOUT_CALL = r"""
-import ctypes, os, struct, sys
-number, first_argument, answer = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-def op(code, jt, jf, k): return struct.pack('HBBI', code, jt, jf, k)
-program = [op(0x20, 0, 0, 0), op(0x15, 0, 3 if first_argument >= 0 else 1, number)]
-if first_argument >= 0: program += [op(0x20, 0, 0, 16), op(0x15, 0, 1, first_argument)]
-program += [op(0x06, 0, 0, 0x50000 | answer), op(0x06, 0, 0, 0x7fff0000)]
-code = b''.join(program)
-buffer = ctypes.create_string_buffer(code)
-class Prog(ctypes.Structure): _fields_ = [('len', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
-prog = Prog(len(code) // 8, ctypes.addressof(buffer))
-libc = ctypes.CDLL(None, use_errno=True)
-assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(prog), 0, 0) == 0
-os.execvp(sys.argv[4], sys.argv[4:])
-"""
-NUMBERS = {"x86_64": {"seccomp": 317, "landlock_create_ruleset": 444},
-           "aarch64": {"seccomp": 277, "landlock_create_ruleset": 444}}
-
-
-def without_call(name, first_argument=-1, answer=38):
-    return ["/usr/bin/env", "python3", "-c", WITHOUT_CALL, str(NUMBERS[os.uname().machine][name]),
-            str(first_argument), str(answer)]
-
 
 def in_own_mounts(prepare):
     return ["unshare", "--mount", "--propagation", "private", "sh", "-ec", prepare + '; exec "$@"', "sh"]
@@ -121,7 +97,13 @@ class NothingRunsWithoutABoundary(unittest.TestCase):
             with open(f"{self.folder}/many/{number}.env", "w", encoding="ascii"):
                 pass
         limit = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"]
-        self.refuse(limit, ["sandbox", "--deny-read", self.folder + "/many/*.env"], ["100 files", "ulimit -n"])
+        command = [GATEHOUSE, "sandbox", "--deny-read", self.folder + "/many/*.env", "--profile", "workspace-write",
+                   "--cwd", self.folder, "--", "cat", "many/0.env", "many/99.env"]
+        done = subprocess.run([*limit, *command], capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, "HOME": self.folder}, stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stderr.count("Permission denied")), (1, 2), done.stderr)
+        # Bubblewrap alone needs a descriptor for each.
+        self.refuse([*without_call("move_mount"), *limit], ["sandbox", "--deny-read", self.folder + "/many/*.env"], ["100 files", "ulimit -n"])
 
 
 if __name__ == "__main__":

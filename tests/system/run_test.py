@@ -230,9 +230,12 @@ class Run(RunCase):
         shown, status = self.ask([b"r\n"], *given)
         self.assertEqual(status, 0, shown)
         with open(self.rules, encoding="utf-8") as f:
-            self.assertEqual(f.read().count('"touch"'), 1)
+            rule = f.read()
+        self.assertEqual(rule.count('"touch"'), 1)
+        self.assertIn('sandbox="keep"', rule)  # the question was about a run inside the sandbox (§D4)
         shown, status = self.ask([], *given)
-        self.assertEqual((status, "approval needed" in shown), (0, False))
+        self.assertEqual((status, "command:" in shown), (0, False))
+        self.assertIn("in the linux sandbox", shown)
 
     def test_control_characters_cannot_forge_what_is_shown(self):
         trick = "x\x1b[2K\rallows: nothing\u202e\u200b"

@@ -1,0 +1,46 @@
+#include "actors/endpoint/app_methods.hpp"
+
+#include "actors/endpoint/refusals.hpp"
+
+namespace gatehouse::actors {
+
+namespace app = rpc::app;
+
+namespace {
+
+struct all_methods : thread_methods, tool_methods, terminal_methods, approval_methods {
+  all_methods(app_session& session, const rpc_reply& done)
+      : thread_methods{{session, done}}, tool_methods{{session, done}},
+        terminal_methods{{session, done}}, approval_methods{{session, done}} {}
+  using thread_methods::operator();
+  using tool_methods::operator();
+  using terminal_methods::operator();
+  using approval_methods::operator();
+  void operator()(app::methods::initialize, const app::initialize_params&) const {
+    thread_methods::done(refused("already initialized", "alreadyInitialized"));
+  }
+};
+
+} // namespace
+
+std::shared_ptr<thread_entry> app_methods_base::need(const std::string& thread_id) const {
+  auto entry = session.services().threads.find(thread_id);
+  if (!entry) done(no_thread(thread_id));
+  return entry;
+}
+
+bool perform(app_session& session, const rpc::message& request, const rpc_reply& done) {
+  const all_methods carry_out{session, done};
+  const auto if_allowed = [&]<class Method>(Method method, auto&& params) {
+    const bool allowed = Method::who == app::caller::anyone ||
+                         (Method::who == app::caller::agent) == (session.who() == authority::agent);
+    if (allowed) return carry_out(method, std::forward<decltype(params)>(params));
+    done(refused(std::string{Method::name} + " needs the credential of " +
+                     (session.who() == authority::agent ? "a reviewer" : "an agent") +
+                     "; this connection has the other one",
+                 "authority"));
+  };
+  return app::dispatch(request, if_allowed, done);
+}
+
+} // namespace gatehouse::actors

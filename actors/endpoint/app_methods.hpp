@@ -1,0 +1,69 @@
+#pragma once
+
+#include "actors/endpoint/app_session.hpp"
+
+#include <string>
+#include <utility>
+
+/// What the methods of the app dialect do, one overload each, by what they are about. Every one
+/// answers through `done`, once.
+namespace gatehouse::actors {
+
+/// Carries out one request of a client, if its authority may (§D13). False: there is no such
+/// method, and nothing was answered.
+bool perform(app_session& session, const rpc::message& request, const rpc_reply& done);
+
+struct app_methods_base {
+  app_session& session;
+  rpc_reply done;
+
+  template <class T>
+  void ok(const T& result) const {
+    done(rpc::to_json(result));
+  }
+  /// The thread; without one that is answered.
+  [[nodiscard]] std::shared_ptr<thread_entry> need(const std::string& thread_id) const;
+};
+
+/// thread/*, turn/*
+struct thread_methods : app_methods_base {
+  void operator()(rpc::app::methods::thread_start, const rpc::app::thread_start_params& p) const;
+  void operator()(rpc::app::methods::thread_resume, const rpc::app::thread_resume_params& p) const;
+  void operator()(rpc::app::methods::thread_unsubscribe, const rpc::app::thread_params& p) const;
+  void operator()(rpc::app::methods::thread_read, const rpc::app::thread_params& p) const;
+  void operator()(rpc::app::methods::thread_list, const rpc::app::nothing&) const;
+  void operator()(rpc::app::methods::thread_close, const rpc::app::thread_params& p) const;
+  void operator()(rpc::app::methods::turn_start, const rpc::app::turn_start_params& p) const;
+  void operator()(rpc::app::methods::turn_complete, const rpc::app::turn_params& p) const;
+  void operator()(rpc::app::methods::turn_interrupt, const rpc::app::turn_params& p) const;
+};
+
+/// tool/*, and what a call would meet
+struct tool_methods : app_methods_base {
+  void operator()(rpc::app::methods::tool_call, rpc::app::tool_call_params p) const;
+  void operator()(rpc::app::methods::tool_cancel, const rpc::app::tool_cancel_params& p) const;
+  void operator()(rpc::app::methods::policy_explain, const rpc::app::explain_params& p) const;
+  void operator()(rpc::app::methods::profile_list, const rpc::app::nothing&) const;
+};
+
+/// thread/backgroundTerminals/* (§127)
+struct terminal_methods : app_methods_base {
+  void operator()(rpc::app::methods::terminals_list, const rpc::app::thread_params& p) const;
+  void operator()(rpc::app::methods::terminals_read, const rpc::app::terminal_params& p) const;
+  void operator()(rpc::app::methods::terminals_signal,
+                  const rpc::app::terminal_signal_params& p) const;
+  void operator()(rpc::app::methods::terminals_resize,
+                  const rpc::app::terminal_resize_params& p) const;
+  void operator()(rpc::app::methods::terminals_terminate, const rpc::app::terminal_params& p) const;
+  void operator()(rpc::app::methods::terminals_clean, const rpc::app::thread_params& p) const;
+};
+
+/// approval/*, grant/*: a reviewer's
+struct approval_methods : app_methods_base {
+  void operator()(rpc::app::methods::approval_list, const rpc::app::approval_list_params& p) const;
+  void operator()(rpc::app::methods::approval_resolve,
+                  const rpc::app::approval_resolve_params& p) const;
+  void operator()(rpc::app::methods::grant_revoke, const rpc::app::revoke_params& p) const;
+};
+
+} // namespace gatehouse::actors

@@ -1,0 +1,117 @@
+#include "actors/endpoint/event_feed.hpp"
+
+#include "actors/endpoint/thread_facts.hpp"
+#include "protocol/rpc/app_events.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace gatehouse::actors {
+
+namespace app = rpc::app;
+namespace say = thread_messages;
+
+/// One thread that the session listens to.
+class event_feed::subscription : public thread_subscriber {
+public:
+  subscription(std::weak_ptr<event_feed> feed, std::shared_ptr<thread_entry> thread,
+               std::uint64_t sent)
+      : entry{std::move(thread)}, sent_seq{sent}, feed_{std::move(feed)} {}
+
+  void on_event(const thread_event_ptr& event) override {
+    if (const auto feed = feed_.lock()) feed->hear(*this, event);
+  }
+
+  std::shared_ptr<thread_entry> entry;
+  std::uint64_t sent_seq;        ///< the newest event that the client was sent
+  std::set<std::string> offered; ///< questions that this connection was sent
+  std::optional<app::thread_status> told;
+  bool behind = false; ///< the client reads slowly or is gone; catch_up sends what it missed
+
+private:
+  std::weak_ptr<event_feed> feed_;
+};
+
+void event_feed::follow(const std::shared_ptr<thread_entry>& entry,
+                        std::optional<std::uint64_t> after) {
+  const auto& thread = entry->handle.id();
+  unfollow(thread);
+  const auto s = std::make_shared<subscription>(weak_from_this(), entry,
+                                                after.value_or(entry->watch->last_seq()));
+  subscriptions_.emplace(thread, s);
+  if (!out_.attached()) {
+    s->behind = true;
+    return;
+  }
+  entry->handle.send(say::subscribe{s, who_ == authority::reviewer, after});
+}
+
+void event_feed::unfollow(const std::string& thread_id) {
+  const auto gone = subscriptions_.extract(thread_id);
+  if (!gone.empty()) gone.mapped()->entry->handle.send(say::unsubscribe{gone.mapped()});
+}
+
+void event_feed::unfollow_all() {
+  for (const auto& [id, s] : std::exchange(subscriptions_, {}))
+    s->entry->handle.send(say::unsubscribe{s});
+}
+
+void event_feed::detach() {
+  for (auto& [id, s] : subscriptions_) {
+    s->behind = true;
+    s->told.reset();
+    s->offered.clear();
+    s->entry->handle.send(say::unsubscribe{s});
+  }
+}
+
+void event_feed::catch_up() {
+  for (auto& [id, s] : subscriptions_) {
+    if (!s->behind) continue;
+    // A new subscriber: events that are still on their way to the old one come again in order.
+    s = std::make_shared<subscription>(weak_from_this(), s->entry, s->sent_seq);
+    s->entry->handle.send(say::subscribe{s, who_ == authority::reviewer, s->sent_seq});
+    tell_status(*s);
+  }
+}
+
+void event_feed::hear(subscription& from, const thread_event_ptr& event) {
+  const auto current = subscriptions_.find(from.entry->handle.id());
+  if (from.behind || current == subscriptions_.end() || current->second.get() != &from) return;
+  const auto* asked = std::get_if<thread_events::review_asked>(&event->what);
+  // What is offered again has its old number; everything else comes once.
+  if (!asked && event->seq <= from.sent_seq) return;
+  from.sent_seq = std::max(from.sent_seq, event->seq);
+  const auto message = app::message_of(from.entry->handle.id(), *event);
+  if (message) {
+    if (message->request_id.empty())
+      out_.notify(message->method, message->params);
+    else if (who_ == authority::reviewer && from.offered.insert(message->request_id).second)
+      out_.ask(message->request_id, message->method, message->params);
+  }
+  tell_status(from);
+  if (out_.is_behind()) {
+    // The events stay in the thread's log; the client gets them when it has read these.
+    from.behind = true;
+    from.entry->handle.send(say::unsubscribe{current->second});
+  }
+}
+
+void event_feed::tell_status(subscription& to) {
+  const auto status = status_of(*to.entry->watch);
+  if (to.told && to.told->type == status.type && to.told->active_flags == status.active_flags)
+    return;
+  to.told = status;
+  out_.notify(app::notifications::thread_status_changed::name,
+              rpc::to_json(app::status_changed{to.entry->handle.id(), status}));
+}
+
+std::pair<std::shared_ptr<thread_entry>, const thread_watch::question*>
+event_feed::find_offered(const std::string& review_id) const {
+  for (const auto& [thread, s] : subscriptions_)
+    if (s->offered.contains(review_id))
+      return {s->entry, s->entry->watch->find_question(review_id)};
+  return {};
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "actors/endpoint/client_writer.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gatehouse::actors {
+
+/// The threads that one session follows, and how far its client has been told of each. A client
+/// that reads slowly, or is away, gets what it missed from the thread's log when it reads again.
+/// Loop's thread.
+class event_feed : public std::enable_shared_from_this<event_feed> {
+public:
+  event_feed(authority who, client_writer& out) : who_{who}, out_{out} {}
+
+  /// @param after unset: from here on; else also what is kept since then
+  void follow(const std::shared_ptr<thread_entry>& entry, std::optional<std::uint64_t> after);
+  void unfollow(const std::string& thread_id);
+  void unfollow_all();
+
+  /// The connection is gone: the threads must know that a reviewer is.
+  void detach();
+  /// Sends what was missed: after a resumption, and when a slow client reads again.
+  void catch_up();
+
+  /// The question that this connection was sent under the id, and its thread; none: it was not, or
+  /// the question no longer stands.
+  [[nodiscard]] std::pair<std::shared_ptr<thread_entry>, const thread_watch::question*>
+  find_offered(const std::string& review_id) const;
+
+private:
+  class subscription;
+
+  void hear(subscription& from, const thread_event_ptr& event);
+  void tell_status(subscription& to);
+
+  authority who_;
+  client_writer& out_;
+  std::map<std::string, std::shared_ptr<subscription>> subscriptions_; ///< by thread
+};
+
+} // namespace gatehouse::actors

@@ -1,0 +1,125 @@
+#include "actors/endpoint/app_methods.hpp"
+#include "actors/endpoint/refusals.hpp"
+#include "actors/endpoint/thread_facts.hpp"
+#include "protocol/profile_json.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace gatehouse::actors {
+
+namespace app = rpc::app;
+namespace say = thread_messages;
+
+namespace {
+
+/// A wish that is a name or a JSON object, as text.
+std::string name_or_json(const json_tree& tree) {
+  if (const auto* name = std::get_if<std::string>(&tree.value)) return *name;
+  return rpc::to_json(tree);
+}
+
+app::thread_read_result read_result_of(const thread_entry& entry, const say::thread_status& s) {
+  app::thread_read_result told;
+  told.thread = info_of(entry);
+  told.running = s.running;
+  for (const auto& g : s.grants)
+    told.grants.push_back({static_cast<std::int64_t>(g.id),
+                           g.scope == grant_scope::turn ? "turn" : "session",
+                           g.turn_id,
+                           {encode_additional_permissions(g.permissions)}});
+  for (const auto& a : s.approvals)
+    told.approvals.push_back({static_cast<std::int64_t>(a.id), a.shown});
+  return told;
+}
+
+void end_turn_of(const app_methods_base& in, const app::turn_params& p,
+                 thread_events::turn_ending how, std::string reason) {
+  const auto entry = in.need(p.thread_id);
+  if (!entry) return;
+  entry->handle.send(say::end_turn{p.turn_id.value_or(""), how, std::move(reason)});
+  in.ok(app::nothing{});
+}
+
+} // namespace
+
+void thread_methods::operator()(app::methods::thread_start,
+                                const app::thread_start_params& p) const {
+  if (p.sandbox && p.permissions)
+    return done(wrong_params("`sandbox` and `permissions` exclude each other"));
+  thread_wishes wishes;
+  wishes.from = session.who();
+  wishes.cwd = p.cwd;
+  wishes.roots = p.runtime_workspace_roots;
+  if (p.approval_policy) wishes.approval_policy = name_or_json(*p.approval_policy);
+  if (p.sandbox) wishes.profile = *p.sandbox;
+  if (p.permissions) wishes.profile = name_or_json(*p.permissions);
+  const auto entry = session.services().threads.start(wishes, session.id());
+  if (!entry) return done(failure_of(entry.error()));
+  ok(app::thread_result{info_of(**entry)});
+}
+
+void thread_methods::operator()(app::methods::thread_resume,
+                                const app::thread_resume_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  std::optional<std::uint64_t> after;
+  if (p.after_seq) {
+    if (*p.after_seq < 0) return done(wrong_params("`afterSeq` is 0 or more"));
+    after = static_cast<std::uint64_t>(*p.after_seq);
+  }
+  ok(app::thread_result{info_of(*entry)});
+  session.feed().follow(entry, after);
+}
+
+void thread_methods::operator()(app::methods::thread_unsubscribe,
+                                const app::thread_params& p) const {
+  session.feed().unfollow(p.thread_id);
+  ok(app::nothing{});
+}
+
+void thread_methods::operator()(app::methods::thread_read, const app::thread_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  entry->handle.send(say::read_status{[done = done, entry](const say::thread_status& s) {
+    done(rpc::to_json(read_result_of(*entry, s)));
+  }});
+}
+
+void thread_methods::operator()(app::methods::thread_list, const app::nothing&) const {
+  app::thread_list_result told;
+  for (const auto& entry : session.services().threads.list())
+    if (session.who() == authority::reviewer || entry->owner == session.id())
+      told.data.push_back(info_of(*entry));
+  ok(told);
+}
+
+void thread_methods::operator()(app::methods::thread_close, const app::thread_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  session.services().threads.close(p.thread_id);
+  ok(app::nothing{});
+}
+
+void thread_methods::operator()(app::methods::turn_start, const app::turn_start_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  if (p.input) entry->handle.send(say::add_transcript{true, *p.input});
+  entry->handle.send(
+      say::start_turn{p.turn_id.value_or(""), [done = done](const result<std::string>& id) {
+                        if (id)
+                          done(rpc::to_json(app::turn_result{{*id, app::turn_state::in_progress}}));
+                        else
+                          done(failure_of(id.error()));
+                      }});
+}
+
+void thread_methods::operator()(app::methods::turn_complete, const app::turn_params& p) const {
+  end_turn_of(*this, p, thread_events::turn_ending::completed, {});
+}
+
+void thread_methods::operator()(app::methods::turn_interrupt, const app::turn_params& p) const {
+  end_turn_of(*this, p, thread_events::turn_ending::interrupted, "a client interrupted the turn");
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,75 @@
+#include "protocol/tool_request.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace gatehouse;
+
+TEST_SUITE("protocol.tool_request") {
+  TEST_CASE("§4 the arguments of shell_command, all of them") {
+    const auto read = decode_tool_arguments("shell_command", R"({
+      "command": "make test", "workdir": "sub", "timeout_ms": 2500, "login": true,
+      "sandbox_permissions": "with_additional_permissions",
+      "additional_permissions": {"network": {"enabled": true}},
+      "justification": "why", "prefix_rule": ["make"]})");
+    REQUIRE(read);
+    const auto& request = std::get<shell_request>(*read);
+    CHECK(std::get<std::string>(request.command) == "make test");
+    CHECK(request.workdir == "sub");
+    CHECK(request.timeout == std::chrono::milliseconds{2500});
+    CHECK(request.login);
+    CHECK(request.sandbox_permissions == sandbox_permissions::with_additional_permissions);
+    CHECK(request.additional_permissions->network_enabled == true);
+    CHECK(request.justification == "why");
+    CHECK(request.prefix_rule == std::vector<std::string>{"make"});
+  }
+
+  TEST_CASE("an argv is taken as it is, and null is as good as left out") {
+    const auto read =
+        decode_tool_arguments("shell_command", R"({"argv": ["a", "b c"], "timeout_ms": null})");
+    REQUIRE(read);
+    CHECK(std::get<1>(std::get<shell_request>(*read).command) ==
+          std::vector<std::string>{"a", "b c"});
+    CHECK(tool_name(*read) == "shell_command");
+  }
+
+  TEST_CASE("§16a the arguments of request_permissions") {
+    const auto read = decode_tool_arguments(
+        "request_permissions",
+        R"({"reason": "build", "permissions": {"file_system": {"write": ["/srv/x"]}}})");
+    REQUIRE(read);
+    const auto& wish = std::get<permissions_request>(*read);
+    CHECK(wish.reason == "build");
+    CHECK(wish.permissions.entries.size() == 1);
+    CHECK(tool_name(*read) == "request_permissions");
+  }
+
+  TEST_CASE("what is not understood is an error that names its place") {
+    struct row {
+      std::string tool, json, part;
+    };
+    for (const auto& r :
+         {row{"shell", "{}", "no tool `shell`"}, row{"shell_command", "{}", "either `command`"},
+          row{"shell_command", R"({"command":"a","argv":["b"]})", "either"},
+          row{"shell_command", R"({"command":""})", "/command"},
+          row{"shell_command", R"({"argv":[]})", "/argv"},
+          row{"shell_command", R"({"argv":["a"],"login":true})", "/login"},
+          row{"shell_command", R"({"command":"a","timeout_ms":0})", "/timeout_ms"},
+          row{"shell_command", R"({"command":"a","timeout_ms":1.5})", "/timeout_ms"},
+          row{"shell_command", R"({"command":"a","timout_ms":5})", "unknown field"},
+          row{"shell_command", R"({"command":"a","sandbox_permissions":"all"})",
+              "/sandbox_permissions"},
+          row{"shell_command",
+              R"({"command":"a","additional_permissions":{"network":{"on":true}}})",
+              "/additional_permissions"},
+          row{"shell_command", R"({"command":"a"} x)", "after the JSON value"},
+          row{"request_permissions", "{}", "permissions"}}) {
+      CAPTURE(r.json);
+      const auto read = decode_tool_arguments(r.tool, r.json);
+      REQUIRE_FALSE(read);
+      CAPTURE(read.error().message);
+      CHECK(read.error().message.find(r.part) != std::string::npos);
+    }
+  }
+}
