@@ -15,26 +15,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse apply-patch < change.patch";
-constexpr std::string_view help = R"(gatehouse apply-patch [options] [PATCH]
-Applies one patch (`*** Begin Patch` … `*** End Patch`) through decision, approval and sandbox.
-The patch is the argument, or standard input when there is none.
-
-  --profile NAME|JSON   where may be written; default: default_permissions
-  --ask POLICY|JSON     untrusted, on-request, granular (JSON) or never
-  --cwd DIR             base of relative paths and project root; default: here
-  --backend NAME        platform (default) or landlock
-  --timeout-ms N        time limit; default: default_timeout_ms (10,000)
-  --rules FILE          a further rule file (repeatable)
-  --json                one JSON document on standard output, nothing else
-
-A patch that does not fit changes nothing. When the system fails or refuses midway, each file is old
-or new as a whole, and the message names those that are new.
-Exit status: 0 applied; 1 it cannot be read, does not fit, or a file cannot be written; 125 refused
-by policy or reviewer; 120 stopped; 121 no boundary can be built (nothing was written); 124
-time-out; 2 wrong usage or configuration, an empty standard input included.
-)";
-
 /// Standard input to its end, or a little more than a patch may have.
 result<std::string> read_patch() {
   std::string text;
@@ -54,33 +34,25 @@ result<std::string> read_patch() {
 } // namespace
 
 int apply_patch_command(arguments given) {
-  const known_option known[] = {{"--profile", true},
-                                {"--ask", true},
-                                {"--cwd", true},
-                                {"--backend", true},
-                                {"--timeout-ms", true},
-                                {"--rules", true, true},
-                                {"--json"},
-                                {"--help"},
-                                {"-h"}};
   // A text of several lines is never an option, whatever it begins with.
   std::optional<std::string> argument;
   if (!given.empty() && std::strchr(given.back(), '\n')) {
     argument = given.back();
     given = given.first(given.size() - 1);
   }
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  const auto words = open_command_line("apply-patch", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   if (read->rest().size() + (argument ? 1 : 0) > 1)
-    return wrong_usage("more than one argument: the whole patch is one", example);
+    return wrong_usage_of("apply-patch", "more than one argument: the whole patch is one");
   if (!argument && !read->rest().empty()) argument = read->rest().front();
   auto text = argument ? result<std::string>{*std::move(argument)} : read_patch();
   if (!text) {
     complain(text.error());
     return exit_wrong_usage;
   }
-  if (text->empty()) return wrong_usage("there is no patch: standard input is empty", example);
+  if (text->empty())
+    return wrong_usage_of("apply-patch", "there is no patch: standard input is empty");
   shell_request wish;
   wish.command = std::vector<std::string>{"apply_patch", *std::move(text)};
   return run_call(*read, std::move(wish), report_style::result_only);

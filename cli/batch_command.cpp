@@ -17,26 +17,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse batch -j 4 --journal run.journal calls.jsonl";
-constexpr std::string_view help = R"(gatehouse batch [options] (FILE | -)
-Runs many calls through decision, approval and sandbox: one JSON line in, one out.
-A line in: {"callId": …, "tool": "shell_command", "arguments": {"command": …}}; callId and tool may
-be left out. A line out: {"index": …, "callId": …, "result": as of tool/call in docs/protocol.md}.
-
-  -j, --jobs N             calls at the same time; default: 1
-  --order input|completion order of the results; default: completion
-  --fail-fast              after the first call that is not fine nothing more starts
-  --journal FILE           notes what has started and ended. The same command again goes on where
-                           the last one was cut: a finished call never runs twice
-  --retry-started          with --journal: calls that had started when a run was cut run again;
-                           else they are reported as interrupted
-  --profile, --ask, --cwd, --rules   as in `gatehouse run`
-
-All lines are read before the first call runs. Nobody is asked: what needs an approval is answered
-by hooks or the automatic reviewer, or refused.
-Exit status: 0 all fine; 1 some failed or did not run; 2 wrong usage, input or configuration
-(nothing ran); 3 some were refused, the others fine; 120 stopped.
-)";
 constexpr int exit_stopped = 120;
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 
@@ -105,7 +85,7 @@ std::string summary(const batch_counts& counts) {
 
 result<batch_terms> read_terms(const options& given) {
   batch_terms terms;
-  const auto jobs = given.value("--jobs") ? given.value("--jobs") : given.value("-j");
+  const auto jobs = given.value("--jobs");
   if (jobs) {
     const auto end = jobs->data() + jobs->size();
     const auto read = std::from_chars(jobs->data(), end, terms.jobs);
@@ -127,16 +107,12 @@ result<batch_terms> read_terms(const options& given) {
 } // namespace
 
 int batch_command(arguments given) {
-  const known_option known[] = {
-      {"-j", true},        {"--jobs", true},        {"--order", true},   {"--fail-fast"},
-      {"--journal", true}, {"--retry-started"},     {"--profile", true}, {"--ask", true},
-      {"--cwd", true},     {"--rules", true, true}, {"--help"},          {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (read->rest().size() != 1) return wrong_usage("one FILE, or - for standard input", example);
+  const auto words = open_command_line("batch", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
+  if (read->rest().size() != 1) return wrong_usage_of("batch", "one FILE, or - for standard input");
   const auto terms = read_terms(*read);
-  if (!terms) return wrong_usage(terms.error().message, example);
+  if (!terms) return wrong_usage_of("batch", terms.error().message);
   const auto refuse = [](const error& why) {
     complain(why);
     return exit_wrong_usage;

@@ -12,13 +12,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view help =
-    R"(gatehouse config show [--json] [--cwd DIR] [--ask POLICY] [--profile NAME]
-Prints every setting in force and the layer, file and line it comes from. Layers, later ones win:
-built-in, system (/etc/gatehouse), user ($GATEHOUSE_HOME, ~/.gatehouse), project (DIR/.gatehouse,
-only when trusted, only tighter), command line; then requirements (/etc/gatehouse/requirements.toml).
-)";
-
 /// One line of the table.
 struct row {
   std::string key;
@@ -147,17 +140,12 @@ std::string as_text(const std::vector<row>& rows, const config::loaded_settings&
 } // namespace
 
 int config_command(arguments given) {
-  constexpr std::string_view example = "gatehouse config show --json";
   const std::string_view name{given.empty() ? "" : given.front()};
-  if (name == "--help" || name == "-h") return print(help) ? exit_ok : exit_failed;
-  if (name != "show") return wrong_usage("`config` knows only `show`", example);
-  const known_option known[] = {{"--json"},      {"--help"},      {"-h"},
-                                {"--cwd", true}, {"--ask", true}, {"--profile", true}};
-  const auto read = read_options(given.subspan(1), known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (!read->rest().empty())
-    return wrong_usage("`" + read->rest().front() + "` is one word too many", example);
+  if (name == "--help" || name == "-h") return open_command_line("config show", given).status;
+  if (name != "show") return wrong_usage_of("config show", "`config` knows only `show`");
+  const auto words = open_command_line("config show", given.subspan(1));
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   const auto start = load_for(*read);
   if (!start) {
     complain(start.error());

@@ -23,21 +23,6 @@ extern "C" char** environ;
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse exec-server --listen ws://127.0.0.1:0";
-constexpr std::string_view help = R"(gatehouse exec-server [options]
-Runs commands and file calls of clients of the exec-server protocol, each inside the sandbox that its request asks for.
-Prints its URL on standard output when it listens.
-
-  --listen ws://127.0.0.1:PORT   WebSocket (ws://127.0.0.1:0: the system chooses the port); the default
-  --listen unix://PATH    WebSocket over a unix socket, for the same user
-  --listen stdio          one client, one JSON message a line, on standard input and output
-  --token-file FILE       the token that clients must send (Authorization: Bearer); made when it does not exist.
-                          Default: tokens/exec.token in the state folder
-  --no-auth               no token: any program of this machine may run commands
-  --allow-unsandboxed     also runs what comes without a sandbox, as you
-  --session-ttl-ms N      how long a session outlives its connection (80000)
-)";
-
 std::string variable(const char* name, const std::string& fallback) {
   const char* value = std::getenv(name);
   return value && *value == '/' ? std::string{value} : fallback;
@@ -72,32 +57,24 @@ exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& 
 } // namespace
 
 int exec_server_command(arguments given) {
-  const known_option known[] = {{"--listen", true},
-                                {"--token-file", true},
-                                {"--no-auth"},
-                                {"--allow-unsandboxed"},
-                                {"--session-ttl-ms", true},
-                                {"--help"},
-                                {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (!read->rest().empty())
-    return wrong_usage("'" + read->rest().front() + "' is not understood", example);
+  const auto words = open_command_line("exec-server", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   auto listen = read->value("--listen").value_or("ws://127.0.0.1:0");
   if (listen == "stdio") listen = "stdio://";
   std::error_code ec;
   const auto at = read_listen_address(listen, std::filesystem::current_path(ec).string());
-  if (!at) return wrong_usage(at.error().message, example);
+  if (!at) return wrong_usage_of("exec-server", at.error().message);
   if (read->has("--no-auth") && read->value("--token-file"))
-    return wrong_usage("--no-auth and --token-file exclude each other", example);
+    return wrong_usage_of("exec-server", "--no-auth and --token-file exclude each other");
   std::uint32_t ttl = 80'000;
   if (const auto text = read->value("--session-ttl-ms")) {
     const auto end = text->data() + text->size();
     const auto number = std::from_chars(text->data(), end, ttl);
     if (number.ec != std::errc{} || number.ptr != end)
-      return wrong_usage(
-          "--session-ttl-ms takes a whole number of milliseconds, not '" + *text + "'", example);
+      return wrong_usage_of("exec-server",
+                            "--session-ttl-ms takes a whole number of milliseconds, not '" + *text +
+                                "'");
   }
   const auto where = config::locations_from_environment();
   reactor::event_loop loop;

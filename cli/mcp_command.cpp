@@ -15,17 +15,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse mcp --profile workspace-write";
-constexpr std::string_view help = R"(gatehouse mcp [options]
-Gives an agent the tools `shell_command`, `exec_command`, `write_stdin` and `apply_patch` over the
-Model Context Protocol, on standard input and output, one message a line (docs/agents.md). Calls go through decision, approval and sandbox; what
-needs an approval is put before the user by the client, where it can ask, else it is refused.
-
-  --profile NAME|JSON, --ask POLICY, --cwd DIR, --rules FILE   as in `gatehouse run`
-
-Versions 2025-06-18, 2025-11-25 and 2026-07-28 of the protocol are spoken.
-Exit status: 0 when the client is gone or after a signal; 2 wrong usage or configuration.
-)";
 constexpr std::size_t most_line = std::size_t{16} << 20U;
 
 reactor::unique_fd own(int fd) {
@@ -35,12 +24,9 @@ reactor::unique_fd own(int fd) {
 } // namespace
 
 int mcp_command(arguments given) {
-  const known_option known[] = {{"--profile", true},     {"--ask", true}, {"--cwd", true},
-                                {"--rules", true, true}, {"--help"},      {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (!read->rest().empty()) return wrong_usage("mcp takes options only", example);
+  const auto words = open_command_line("mcp", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   const auto start = load_for(*read);
   if (!start) {
     complain(start.error());

@@ -1,6 +1,10 @@
 #include "cli/option_reader.hpp"
 
+#include "cli/help_text.hpp"
+#include "cli/output.hpp"
+
 #include <algorithm>
+#include <cassert>
 
 namespace gatehouse::cli {
 
@@ -21,7 +25,8 @@ std::vector<std::string> options::values(std::string_view name) const {
   return texts;
 }
 
-result<options> read_options(arguments given, std::span<const known_option> known) {
+result<options> read_options(arguments given, const command_spec& command) {
+  static constexpr option_spec help{.name = "--help", .short_name = "-h"};
   options read;
   std::size_t at = 0;
   for (; at < given.size(); ++at) {
@@ -33,15 +38,24 @@ result<options> read_options(arguments given, std::span<const known_option> know
     if (!word.starts_with('-') || word == "-") break;
     const auto equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     const auto name = word.substr(0, equals);
-    const auto option =
-        std::find_if(known.begin(), known.end(), [&](const auto& o) { return o.name == name; });
+    const auto is_it = [&](const option_spec& o) {
+      return o.name == name || (!o.short_name.empty() && o.short_name == name);
+    };
+    const auto found = std::ranges::find_if(command.options, is_it);
+    const option_spec* option = found != command.options.end() ? &*found : nullptr;
+    if (!option && is_it(help)) option = &help;
     const auto wrong = [&](const std::string& what) {
       return error{errc::invalid_request, "`" + std::string{name} + "` " + what, {}};
     };
-    if (option == known.end()) return wrong("is not an option of this command");
-    if (!option->repeatable && read.has(name)) return wrong("is given twice");
+    if (!option) {
+      const auto meant = nearest_option(command, name);
+      return wrong(
+          "is not an option of this command" +
+          (meant.empty() ? std::string{} : "; did you mean `" + std::string{meant} + "`?"));
+    }
+    if (!option->repeatable && read.has(option->name)) return wrong("is given twice");
     std::string value;
-    if (!option->takes_value) {
+    if (!option->takes_value()) {
       if (equals != std::string_view::npos) return wrong("takes no value");
     } else if (equals != std::string_view::npos) {
       value = word.substr(equals + 1);
@@ -50,11 +64,30 @@ result<options> read_options(arguments given, std::span<const known_option> know
     } else {
       return wrong("needs a value");
     }
-    read.given_.emplace_back(name, std::move(value));
+    read.given_.emplace_back(option->name, std::move(value));
   }
   for (; at < given.size(); ++at)
     read.rest_.emplace_back(given[at]);
   return read;
+}
+
+command_line open_command_line(std::string_view command, arguments words) {
+  const auto* row = find_command(command);
+  assert(row);
+  auto read = read_options(words, *row);
+  if (!read) return {std::nullopt, wrong_usage_of(command, read.error().message)};
+  if (read->has("--help")) return {std::nullopt, print(help_of(*row)) ? exit_ok : exit_failed};
+  if (row->rest == value_kind::none && !read->rest().empty())
+    return {std::nullopt,
+            wrong_usage_of(command, "`" + read->rest().front() + "` is one word too many")};
+  return {*std::move(read)};
+}
+
+int wrong_usage_of(std::string_view command, std::string_view what) {
+  const auto* row = find_command(command);
+  assert(row);
+  return wrong_usage(what, std::string{row->examples[0]} + "\n  all options: gatehouse " +
+                               std::string{command} + " --help");
 }
 
 } // namespace gatehouse::cli

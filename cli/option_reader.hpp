@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/command_table.hpp"
 #include "protocol/result.hpp"
 
 #include <optional>
@@ -13,16 +14,10 @@ namespace gatehouse::cli {
 
 using arguments = std::span<const char* const>;
 
-/// An option a command knows.
-struct known_option {
-  std::string_view name; ///< with its dashes: "--profile"
-  bool takes_value = false;
-  bool repeatable = false;
-};
-
 /// A command line taken apart.
 class options {
 public:
+  /// Options go by their long names.
   [[nodiscard]] bool has(std::string_view name) const;
   /// The value of an option that may be given once.
   [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
@@ -31,13 +26,30 @@ public:
   [[nodiscard]] const std::vector<std::string>& rest() const noexcept { return rest_; }
 
 private:
-  friend result<options> read_options(arguments, std::span<const known_option>);
+  friend result<options> read_options(arguments, const command_spec&);
   std::vector<std::pair<std::string, std::string>> given_;
   std::vector<std::string> rest_;
 };
 
-/// Reads `--name value`, `--name=value` and `--flag` up to `--` or the first other word. An unknown
-/// option, one given twice, or one without its value is errc::invalid_request.
-result<options> read_options(arguments given, std::span<const known_option> known);
+/// Reads `--name value`, `--name=value`, `-n value` and `--flag` up to `--` or the first other
+/// word, as the table has the command; `--help` and `-h` belong to every command. An unknown
+/// option, one given twice, or one without its value is errc::invalid_request, with the option that
+/// was probably meant.
+result<options> read_options(arguments given, const command_spec& command);
+
+/// The command line of one command, or why there is none to run.
+struct command_line {
+  std::optional<options> given;
+  int status = 0; ///< without `given`: what to exit with
+};
+
+/// Reads the words after the name of a command. Prints the help that was asked for, or what is
+/// wrong with the words, itself.
+/// @param command a name of the table
+command_line open_command_line(std::string_view command, arguments words);
+
+/// Says what is wrong with the words after `command`, shows its first example, and where to read
+/// on; returns exit_wrong_usage.
+int wrong_usage_of(std::string_view command, std::string_view what);
 
 } // namespace gatehouse::cli

@@ -9,20 +9,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse policy check --rules my.rules -- git push";
-constexpr std::string_view help =
-    R"(gatehouse policy check --rules FILE… [--pretty] [--resolve-host-executables] [--] CMD…
-Prints which rules match the words of a command and the strictest decision: text only, no shell is
-read, no heuristic asked. `gatehouse policy explain` gives the whole decision.
-
-  -r, --rules FILE             a rule file; at least one, read in this order
-  --pretty                     indented JSON
-  --resolve-host-executables   a program path may match rules for its name
-
-The command starts at the first word that is none of these options.
-Exit status: 0 whatever the decision; 1 when a rule file is broken; 2 for wrong usage.
-)";
-
 struct check_options {
   std::vector<std::string> rules;
   bool pretty = false;
@@ -65,8 +51,8 @@ result<check_options> read_check_options(arguments given) {
 
 int policy_check_command(arguments given) {
   const auto read = read_check_options(given);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->help) return print(help) ? exit_ok : exit_failed;
+  if (!read) return wrong_usage_of("policy check", read.error().message);
+  if (read->help) return open_command_line("policy check", given.first(1)).status;
   auto files = read_rule_files(read->rules);
   if (complain_about(files)) return exit_failed;
   const policy::rule_set rules{std::move(files)};

@@ -13,26 +13,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse policy explain --shell 'git push --force'";
-constexpr std::string_view help =
-    R"(gatehouse policy explain [options] -- CMD…     (or --shell STRING, or --jsonl)
-Prints the whole decision about a command: the segments found and who judged each, what must happen
-before it may run, and the boundary it would get. Runs nothing.
-
-  --shell STRING        a string for the user's shell instead of CMD…
-  --login               with a login shell
-  --ask POLICY          untrusted, on-request, never or {"granular": {…}}
-  --profile NAME|JSON   permission profile
-  --cwd DIR             working folder of the command
-  --rules FILE          further rules (repeatable); --ignore-rules leaves out user and project rules
-  --sandbox-permissions use_default | require_escalated | with_additional_permissions
-  --additional-permissions JSON      --prefix-rule JSON
-  --json                one JSON object
-  --jsonl               requests from standard input, one a line; one answer a line
-
-Exit status: 0; 2 for wrong usage or configuration, or when a line of --jsonl could not be read.
-)";
-
 constexpr std::size_t flush_above = 64u << 10;
 
 result<explain_request> request_from(const options& given) {
@@ -121,32 +101,15 @@ int explain_one(explainer& judge, const options& given) {
 } // namespace
 
 int policy_explain_command(arguments given) {
-  const known_option known[] = {{"--shell", true},
-                                {"--login"},
-                                {"--ask", true},
-                                {"--profile", true},
-                                {"--cwd", true},
-                                {"--backend", true},
-                                {"--rules", true, true},
-                                {"--ignore-rules"},
-                                {"--sandbox-permissions", true},
-                                {"--additional-permissions", true},
-                                {"--prefix-rule", true},
-                                {"--justification", true},
-                                {"--timeout-ms", true},
-                                {"--json"},
-                                {"--jsonl"},
-                                {"--help"},
-                                {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  const auto words = open_command_line("policy explain", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   const int commands =
       int{read->has("--shell")} + int{read->has("--jsonl")} + int{!read->rest().empty()};
   if (commands != 1)
-    return wrong_usage(commands == 0 ? "the command is missing"
-                                     : "give one of --shell, --jsonl and a command",
-                       example);
+    return wrong_usage_of("policy explain", commands == 0
+                                                ? "the command is missing"
+                                                : "give one of --shell, --jsonl and a command");
   auto start = load_for(*read);
   if (!start) {
     complain(start.error());

@@ -11,21 +11,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse policy replay --rules new.rules < decisions.jsonl";
-constexpr std::string_view help =
-    R"(gatehouse policy replay --rules FILE… [--add] [--cwd DIR] < JSONL
-Judges recorded requests again, by other rules, and prints what would change. One record a line:
-{"request": as for `policy explain --jsonl`, "decision": its answer}. Runs nothing.
-
-  --rules FILE   the rules to judge by, instead of the configured ones (repeatable)
-  --add          on top of the configured rules
-  --cwd DIR      working folder where a request names none
-
-Prints one line for each change: {"line":N,"before":…,"after":…,"bypass_before":…,"bypass_after":…}
-and at the end {"records":N,"changed":N,"unreadable":N}.
-Exit status: 0; 2 for wrong usage or configuration, or when a record could not be read.
-)";
-
 std::string_view truth(bool b) {
   return b ? "true" : "false";
 }
@@ -59,14 +44,10 @@ void judge_again(explainer& judge, std::string_view line, tally& count, std::str
 } // namespace
 
 int policy_replay_command(arguments given) {
-  const known_option known[] = {
-      {"--rules", true, true}, {"--add"}, {"--cwd", true}, {"--help"}, {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (!read->has("--rules")) return wrong_usage("--rules is missing", example);
-  if (!read->rest().empty())
-    return wrong_usage("`" + read->rest().front() + "` is one word too many", example);
+  const auto words = open_command_line("policy replay", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
+  if (!read->has("--rules")) return wrong_usage_of("policy replay", "--rules is missing");
   auto start = load_for(*read);
   if (!start) {
     complain(start.error());

@@ -2,31 +2,64 @@
 #include "cli/output.hpp"
 #include "cli/rule_files.hpp"
 
+#include "protocol/json_writer.hpp"
+
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse policy test ~/.gatehouse/rules/*.rules";
-constexpr std::string_view help = R"(gatehouse policy test FILE…
-Reads rule files in this order, as one layer, and checks their match and not_match examples.
-Exit status: 0 when all is well; 1 with file:line:col for everything that is not; 2 for wrong usage.
-)";
-
-} // namespace
-
-int policy_test_command(arguments given) {
-  const known_option known[] = {{"--help"}, {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
-  if (read->rest().empty()) return wrong_usage("the rule files are missing", example);
-  const auto files = read_rule_files(read->rest());
-  const bool broken = complain_about(files);
+std::string as_text(const std::vector<policy::rule_file>& files) {
   std::string out;
   for (const auto& file : files)
     out += file.file + ": " + std::to_string(file.rules.size()) + " rules, " +
            std::to_string(file.gates.size()) + " gates, " + std::to_string(file.network.size()) +
            " network rules, " + std::to_string(file.problems.size()) + " problems\n";
-  if (!print(out)) return exit_failed;
+  return out;
+}
+
+std::string as_json(const std::vector<policy::rule_file>& files) {
+  json_writer json;
+  const auto number = [&](std::string_view name, std::int64_t value) {
+    json.key(name);
+    json.number(value);
+  };
+  json.open('{');
+  json.key("files");
+  json.open('[');
+  for (const auto& file : files) {
+    json.item();
+    json.open('{');
+    json.field("file", file.file);
+    number("rules", std::ssize(file.rules));
+    number("gates", std::ssize(file.gates));
+    number("network_rules", std::ssize(file.network));
+    json.key("problems");
+    json.open('[');
+    for (const auto& problem : file.problems) {
+      json.item();
+      json.open('{');
+      number("line", problem.where.line);
+      number("column", problem.where.column);
+      json.field("message", problem.message);
+      json.close('}');
+    }
+    json.close(']');
+    json.close('}');
+  }
+  json.close(']');
+  json.close('}');
+  return std::move(json).take() + "\n";
+}
+
+} // namespace
+
+int policy_test_command(arguments given) {
+  const auto words = open_command_line("policy test", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
+  if (read->rest().empty()) return wrong_usage_of("policy test", "the rule files are missing");
+  const auto files = read_rule_files(read->rest());
+  const bool broken = complain_about(files);
+  if (!print(read->has("--json") ? as_json(files) : as_text(files))) return exit_failed;
   return broken ? exit_failed : exit_ok;
 }
 

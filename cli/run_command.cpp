@@ -23,34 +23,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse run --profile workspace-write -- make test";
-constexpr std::string_view help = R"(gatehouse run [options] (-- ARGV… | --shell STRING)
-Runs one command through decision, approval and sandbox.
-
-  --shell STRING               a command string for your shell; the same argv is judged and run
-  --login                      with --shell: as a login shell
-  --profile NAME|JSON          what the command may touch; default: default_permissions
-  --ask POLICY|JSON            untrusted, on-request, granular (JSON) or never
-  --cwd DIR                    working folder and project root; default: here
-  --backend NAME               platform (default) or landlock; see docs/platforms.md
-  --timeout-ms N               time limit; default: default_timeout_ms (10,000)
-  --rules FILE                 a further rule file (repeatable)
-  --sandbox-permissions M      use_default, require_escalated or with_additional_permissions
-  --additional-permissions J   an overlay for this command, as JSON
-  --justification TEXT         why it is needed; shown to whoever is asked
-  --prefix-rule JSON           tokens of a rule that may be added when approved
-  --exec-server URL            runs it on the machine of this exec server (docs/remote.md), in
-  --exec-cwd DIR               this folder of that machine, with the token in
-  --exec-token-file FILE       this file; a lost connection may take --exec-recovery-ms (25000)
-  --json                       one JSON document on standard output, nothing else
-
-The command reads nothing from standard input.
-At a terminal a needed approval is asked for there; without one it is a refusal.
-Exit status: the command's; 128+n after signal n; 124 time-out; 125 refused by policy or reviewer;
-126/127 not executable / not found; 120 stopped; 121 no boundary can be built (nothing ran);
-2 wrong usage or configuration.
-)";
-
 /// The value of --timeout-ms; the error is one of usage.
 result<std::optional<std::chrono::milliseconds>> read_timeout(const options& given) {
   const auto limit = given.value("--timeout-ms");
@@ -128,36 +100,17 @@ private:
 } // namespace
 
 int run_command(arguments given) {
-  const known_option known[] = {{"--shell", true},
-                                {"--login"},
-                                {"--profile", true},
-                                {"--ask", true},
-                                {"--cwd", true},
-                                {"--backend", true},
-                                {"--timeout-ms", true},
-                                {"--rules", true, true},
-                                {"--sandbox-permissions", true},
-                                {"--additional-permissions", true},
-                                {"--justification", true},
-                                {"--prefix-rule", true},
-                                {"--exec-server", true},
-                                {"--exec-cwd", true},
-                                {"--exec-token-file", true},
-                                {"--exec-recovery-ms", true},
-                                {"--json"},
-                                {"--help"},
-                                {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  const auto words = open_command_line("run", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   auto wish = read_wish(*read);
-  if (!wish) return wrong_usage(wish.error().message, example);
+  if (!wish) return wrong_usage_of("run", wish.error().message);
   return run_call(*read, *std::move(wish), report_style::summary);
 }
 
 int run_call(const options& given, shell_request wish, report_style style) {
   const auto limit = read_timeout(given);
-  if (!limit) return wrong_usage(limit.error().message, example);
+  if (!limit) return wrong_usage_of("run", limit.error().message);
   wish.timeout = *limit;
   const auto start = load_for(given);
   if (!start) {
@@ -171,7 +124,7 @@ int run_call(const options& given, shell_request wish, report_style style) {
     return exit_wrong_usage;
   }
   if (const auto moved = move_to_exec_server(setup->terms, given, host.loop()); !moved)
-    return wrong_usage(to_string(moved.error()), example);
+    return wrong_usage_of("run", to_string(moved.error()));
   warn(setup->warnings);
   const bool json = given.has("--json");
   auto& terms = setup->terms;

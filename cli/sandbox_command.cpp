@@ -19,25 +19,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse sandbox --profile workspace-write -- make test";
-constexpr std::string_view help = R"(gatehouse sandbox [options] -- CMD…
-Runs one command inside the boundary of a profile. No rule is asked, nobody is asked.
-
-  --profile NAME|JSON   default: default_permissions of the configuration
-  --cwd DIR             working folder and project root; default: here
-  --allow-read PATH     also readable (repeatable)
-  --allow-write PATH    also writable (repeatable)
-  --deny-read PATH|GLOB not even readable (repeatable); a relative glob counts in every project root
-  --preset git          what commits, branches and worktrees need is writable, never hooks or
-                        configuration
-  --net                 with network
-  --backend NAME        platform (default) or landlock; see docs/platforms.md
-  --explain             prints the boundary and runs nothing
-
-Exit status: the command's; 128+n after signal n; 126/127 not executable / not found;
-121 the boundary cannot be built here (nothing ran); 2 wrong usage or configuration.
-)";
-
 result<permission_profile> widen_and_narrow(const start_point& start, const options& given,
                                             const std::vector<std::string>& roots,
                                             permission_profile profile) {
@@ -92,22 +73,11 @@ int explain(const permission_profile& profile, const policy::access_context& con
 } // namespace
 
 int sandbox_command(arguments given) {
-  const known_option known[] = {{"--profile", true},
-                                {"--cwd", true},
-                                {"--allow-read", true, true},
-                                {"--allow-write", true, true},
-                                {"--deny-read", true, true},
-                                {"--preset", true, true},
-                                {"--net"},
-                                {"--backend", true},
-                                {"--explain"},
-                                {"--help"},
-                                {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  const auto words = open_command_line("sandbox", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   if (read->rest().empty() && !read->has("--explain"))
-    return wrong_usage("the command is missing", example);
+    return wrong_usage_of("sandbox", "the command is missing");
   const auto start = load_for(*read);
   if (!start) {
     complain(start.error());

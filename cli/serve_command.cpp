@@ -19,29 +19,6 @@
 namespace gatehouse::cli {
 namespace {
 
-constexpr std::string_view example = "gatehouse serve --listen ws://127.0.0.1:0";
-constexpr std::string_view help = R"(gatehouse serve [options]
-Answers IDE extensions and other clients: JSON-RPC 2.0 over WebSocket (docs/protocol.md).
-
-  --listen ADDRESS          ws://127.0.0.1:PORT (0: a free one), unix:///PATH or stdio://
-                            (repeatable; default: ws://127.0.0.1:0)
-  --root DIR                where agents may open threads (repeatable; default: here)
-  --profile NAME, --ask POLICY, --rules FILE   as in `gatehouse run`: an agent may ask for less,
-                            never for more
-  --agent-token-file FILE, --reviewer-token-file FILE   made when missing; default: in the state
-                            folder. Whoever has a token has its authority.
-  --no-auth                 without a token a connection has an agent's authority
-  --allow-origin ORIGIN     a web page of this origin may connect (repeatable)
-  --console                 serves the console, a web page that answers questions; its link is
-                            printed on standard error and works once
-  --stdio-as agent|reviewer authority of the stdio client; default: agent
-  --schema | --schema-markdown   prints the JSON schema, or its tables, and ends
-
-Prints one address a line on standard output, then where the tokens are on standard error.
-Exit status: 0 after a signal or the end of the stdio client; 1 cannot listen; 2 wrong usage or
-configuration.
-)";
-
 /// `--listen`, or the default.
 result<std::vector<listen_address>> addresses_of(const options& given, const std::string& cwd) {
   auto texts = given.values("--listen");
@@ -96,32 +73,15 @@ result<actors::console_door> console_of(const start_point& start) {
 } // namespace
 
 int serve_command(arguments given) {
-  const known_option known[] = {{"--listen", true, true},
-                                {"--root", true, true},
-                                {"--profile", true},
-                                {"--ask", true},
-                                {"--cwd", true},
-                                {"--rules", true, true},
-                                {"--agent-token-file", true},
-                                {"--reviewer-token-file", true},
-                                {"--no-auth"},
-                                {"--allow-origin", true, true},
-                                {"--console"},
-                                {"--stdio-as", true},
-                                {"--schema"},
-                                {"--schema-markdown"},
-                                {"--help"},
-                                {"-h"}};
-  const auto read = read_options(given, known);
-  if (!read) return wrong_usage(read.error().message, example);
-  if (read->has("--help") || read->has("-h")) return print(help) ? exit_ok : exit_failed;
+  const auto words = open_command_line("serve", given);
+  if (!words.given) return words.status;
+  const auto& read = words.given;
   if (read->has("--schema")) return print(rpc::app::schema()) ? exit_ok : exit_failed;
   if (read->has("--schema-markdown"))
     return print(rpc::app::schema_as_markdown()) ? exit_ok : exit_failed;
-  if (!read->rest().empty()) return wrong_usage("serve takes options only", example);
   const auto as = read->value("--stdio-as").value_or("agent");
   if (as != "agent" && as != "reviewer")
-    return wrong_usage("--stdio-as is agent or reviewer", example);
+    return wrong_usage_of("serve", "--stdio-as is agent or reviewer");
 
   const auto start = load_for(*read);
   if (!start) {
@@ -129,7 +89,7 @@ int serve_command(arguments given) {
     return exit_wrong_usage;
   }
   const auto addresses = addresses_of(*read, start->cwd);
-  if (!addresses) return wrong_usage(to_string(addresses.error()), example);
+  if (!addresses) return wrong_usage_of("serve", to_string(addresses.error()));
   actors::thread_host host;
   auto desk = thread_desk::make(*read, *start, host.loop());
   auto explain = explainer::make(*start, {read->values("--rules"), true, true, start->cwd});
@@ -144,7 +104,7 @@ int serve_command(arguments given) {
     if (std::ranges::none_of(*addresses, [](const listen_address& at) {
           return at.what == listen_address::kind::tcp;
         }))
-      return wrong_usage("--console needs a ws:// address to listen on", example);
+      return wrong_usage_of("serve", "--console needs a ws:// address to listen on");
     auto door = console_of(*start);
     if (!door) {
       complain(door.error());

@@ -13,6 +13,20 @@ install(CODE "
   set(_bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
   file(MAKE_DIRECTORY \"\${_bin}\")
   file(CREATE_LINK ${_link} \"\${_bin}/gatehouse\" SYMBOLIC)")
+# Manual pages and completions are what the program itself says.
+install(CODE "
+  set(_share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
+  file(MAKE_DIRECTORY \"\${_share}/man/man1\")
+  execute_process(COMMAND $<TARGET_FILE:gatehouse> man --all \"\${_share}/man/man1\" COMMAND_ERROR_IS_FATAL ANY)
+  foreach(_place bash=bash-completion/completions/gatehouse zsh=zsh/vendor-completions/_gatehouse
+      fish=fish/vendor_completions.d/gatehouse.fish)
+    string(REGEX MATCH \"^[a-z]+\" _shell \"\${_place}\")
+    string(REGEX REPLACE \"^[a-z]+=\" \"\" _place \"\${_place}\")
+    get_filename_component(_folder \"\${_share}/\${_place}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${_folder}\")
+    execute_process(COMMAND $<TARGET_FILE:gatehouse> completions \${_shell}
+      OUTPUT_FILE \"\${_share}/\${_place}\" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()")
 install(FILES packaging/gatehouse.service DESTINATION lib/systemd/user)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

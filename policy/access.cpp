@@ -66,6 +66,10 @@ std::string find_protection(const std::vector<resolved_entry>& entries,
         return "protected name " + quoted(name);
     }
   }
+  for (const auto& root : context.nested_roots)
+    if (const auto place = find_protected_name(context.protected_names, root, path);
+        place && !opened_by_entry(entries, place->path, path))
+      return "protected name " + quoted(place->name);
   for (const auto& place : context.protected_paths)
     if (is_at_or_below(path, place) && !opened_by_entry(entries, place, path))
       return "protected path " + quoted(place);

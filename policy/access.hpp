@@ -25,6 +25,9 @@ struct access_context {
   /// Absolute paths found on this host that are protected as well: git folders that a pointer file
   /// names, hooks and config of nested and bare repositories, this program's own state (§63, §D14).
   std::vector<std::string> protected_paths;
+  /// Canonical writable roots below which the names count at any depth, also where they do not
+  /// exist yet: where somebody watches that they do not come to be (Linux).
+  std::vector<std::string> nested_roots;
   /// Canonical paths found on this host that a deny entry or a deny glob reaches through a symbolic
   /// link: denied as well.
   std::vector<std::string> denied_paths;

@@ -1,5 +1,7 @@
 #include "policy/command_words.hpp"
 
+#include "policy/path_text.hpp"
+
 #include <algorithm>
 
 namespace gatehouse::policy {
@@ -56,9 +58,11 @@ std::vector<std::string_view> operands(words args) {
   return found;
 }
 
-bool is_raw_device(std::string_view path) noexcept {
-  if (!path.starts_with("/dev/")) return false;
-  const auto name = path.substr(5);
+bool is_raw_device(std::string_view path) {
+  if (!path.starts_with('/')) return false;
+  const auto real = lexically_normal(path);
+  if (!real.starts_with("/dev/")) return false;
+  const auto name = std::string_view{real}.substr(5);
   constexpr std::string_view families[] = {"sd",   "hd",    "vd",      "xvd",    "nvme", "mmcblk",
                                            "loop", "md",    "dm-",     "nbd",    "zram", "ram",
                                            "disk", "rdisk", "mapper/", "block/", "pmem", "mtd"};

@@ -38,7 +38,7 @@ std::vector<std::string_view> operands(words args);
 
 /// True for the device files of whole disks, partitions and memory: writing there bypasses every
 /// file system.
-bool is_raw_device(std::string_view path) noexcept;
+bool is_raw_device(std::string_view path);
 
 /// True when `path` names so much that removing or changing all below it is never routine: `/`, a
 /// folder directly below it, a home folder, `.`, `..`, `*`, and the same with `/`, `/.` or `/*`

@@ -1,6 +1,7 @@
 #include "policy/safety.hpp"
 
 #include "policy/file_danger.hpp"
+#include "policy/fork_bomb.hpp"
 #include "policy/git_commands.hpp"
 #include "policy/service_danger.hpp"
 #include "policy/windows_commands.hpp"
@@ -29,11 +30,15 @@ reason find_system_danger(words argv) {
   if (is_one_of(name, {"shutdown", "reboot", "halt", "poweroff"})) return stops;
   if (is_one_of(name, {"init", "telinit"}) && !args.empty() && is_one_of(args[0], {"0", "6"}))
     return stops;
-  if (name == "systemctl")
-    for (std::string_view arg : args)
+  if (is_one_of(name, {"systemctl", "loginctl"}))
+    for (std::string_view arg : args) {
+      if (arg.ends_with(".target")) arg.remove_suffix(7);
       if (is_one_of(arg, {"poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency",
-                          "rescue", "suspend", "hibernate"}))
+                          "rescue", "suspend", "hibernate", "hybrid-sleep", "shutdown",
+                          "suspend-then-hibernate", "sleep", "exit"}))
         return stops;
+    }
+  if (name == "kexec" && (any_has_short(args, 'e') || any_abbreviates(args, "exec"))) return stops;
   if (name == "kill") return find_kill_danger(args);
   if (is_one_of(name, {"pkill", "killall"})) {
     // Of a user and of nothing else.
@@ -73,8 +78,12 @@ reason find_loader_danger(std::string_view assignment) {
 }
 
 reason find_loader_danger(const command_segment& segment) {
-  for (const auto& assignment : segment.assignments)
+  for (const auto& assignment : segment.assignments) {
     if (auto why = find_loader_danger(assignment)) return why;
+    if (assignment.starts_with("GIT_CONFIG_KEY_") &&
+        to_lower_ascii(assignment).ends_with("=clean.requireforce"))
+      return "with this setting git clean deletes untracked files without -f";
+  }
   if (is_one_of(segment.argv[0], {"export", "declare", "typeset", "readonly", "local"}))
     for (const auto& word : words{segment.argv}.subspan(1))
       if (word.find('=') != std::string::npos)
@@ -100,6 +109,35 @@ int hidden_words(const command_segment& segment) {
 bool hides_text(std::string_view program) {
   return is_one_of(program, {"curl", "wget", "wget2", "fetch", "aria2c", "http", "https", "xh",
                              "base64", "base32", "xxd", "openssl", "uudecode", "nc", "ncat"});
+}
+bool hides_text(const command_segment& segment) {
+  const auto program = program_name(segment.argv[0]);
+  return hides_text(program) || (is_one_of(program, {"gh", "glab"}) && segment.argv.size() > 1 &&
+                                 is_one_of(segment.argv[1], {"api"}));
+}
+
+/// Programs other than interpreters that take commands from their input.
+bool runs_its_input(const command_segment& segment) {
+  const auto program = program_name(segment.argv[0]);
+  const auto args = words{segment.argv}.subspan(1);
+  const auto reads = [&](std::initializer_list<std::string_view> options) {
+    for (std::size_t i = 0; i < args.size(); ++i)
+      for (const auto option : options)
+        if ((args[i] == option && i + 1 < args.size() &&
+             is_one_of(args[i + 1], {"-", "/dev/stdin", "/dev/fd/0"})) ||
+            (args[i].starts_with(option) &&
+             is_one_of(std::string_view{args[i]}.substr(option.size()),
+                       {"-", "=-", "=/dev/stdin", "/dev/stdin"})))
+          return true;
+    return false;
+  };
+  if (is_one_of(program, {"at", "batch"})) return !any_has_short(args, 'f') && !args.empty();
+  if (program == "crontab")
+    return std::ranges::any_of(args, [](const auto& arg) { return arg == "-"; });
+  if (is_one_of(program, {"make", "gmake"})) return reads({"-f", "--file", "--makefile"});
+  if (is_one_of(program, {"awk", "gawk", "mawk", "sed", "gsed"})) return reads({"-f", "--file"});
+  if (is_one_of(program, {"parallel", "sem"})) return operands(args).empty();
+  return false;
 }
 
 bool interprets_text(std::string_view program) {
@@ -138,22 +176,27 @@ bool runs_one_of(const command_segment& segment, const std::vector<std::string_v
   };
   if (files.empty()) return false;
   if (segment.argv[0].find('/') != std::string::npos && is_among(segment.argv[0])) return true;
-  return interprets_text(program_name(segment.argv[0])) &&
-         std::ranges::any_of(segment.argv.begin() + 1, segment.argv.end(), is_among);
+  if (!interprets_text(program_name(segment.argv[0]))) return false;
+  // The program, not the data it works on.
+  const auto args = operands(words{segment.argv}.subspan(1));
+  return !args.empty() && is_among(args.front());
 }
 
 reason find_hidden_program(const command_analysis& analysis) {
   const auto& segments = analysis.segments;
-  const bool hidden = std::ranges::any_of(
-      segments, [](const auto& s) { return hides_text(program_name(s.argv[0])); });
+  const bool from_network = analysis.script.find("/dev/tcp/") != std::string::npos ||
+                            analysis.script.find("/dev/udp/") != std::string::npos;
+  const bool hidden = from_network || std::ranges::any_of(segments, [](const command_segment& s) {
+                        return hides_text(s);
+                      });
   if (!hidden) return std::nullopt;
   constexpr auto why = "it runs downloaded or encoded text as a program";
   std::vector<std::string_view> written; // by a program whose output nobody can know
   for (const auto& segment : segments) {
     const auto program = program_name(segment.argv[0]);
     if (interprets_text(program) && text_is_unknown(segment)) return why;
-    if (runs_one_of(segment, written)) return why;
-    if (!hides_text(program)) continue;
+    if (runs_its_input(segment) || runs_one_of(segment, written)) return why;
+    if (!hides_text(segment)) continue;
     written.insert(written.end(), segment.write_targets.begin(), segment.write_targets.end());
     const auto args = words{segment.argv}.subspan(1);
     for (std::size_t i = 0; i + 1 < args.size(); ++i)
@@ -161,26 +204,15 @@ reason find_hidden_program(const command_analysis& analysis) {
           (args[i].size() > 2 && args[i].starts_with('-') && args[i][1] != '-' &&
            is_one_of(std::string_view{args[i]}.substr(args[i].size() - 1), {"o", "O"})))
         written.push_back(args[i + 1]);
+    // `curl -O URL`, `wget URL`: the last part of the address is the file.
+    if (program == "curl" || program == "wget" || program == "wget2" || program == "aria2c")
+      for (std::string_view address : operands(args)) {
+        address = address.substr(0, address.find_first_of("?#"));
+        if (const auto slash = address.rfind('/'); slash != std::string_view::npos)
+          written.push_back(address.substr(slash + 1));
+      }
   }
   return std::nullopt;
-}
-
-/// A function that starts itself twice or in the background: `:(){ :|:& };:`.
-bool is_fork_bomb(std::string_view script) {
-  std::string dense;
-  for (char c : script)
-    if (std::string_view{" \t\n\r"}.find(c) == std::string_view::npos) dense += c;
-  for (std::size_t at = dense.find("(){"); at != std::string::npos;
-       at = dense.find("(){", at + 1)) {
-    const auto before = dense.find_last_of(";&|{}()", at == 0 ? 0 : at - 1);
-    const auto start = at == 0 || before == std::string::npos || before >= at ? 0 : before + 1;
-    const auto name = dense.substr(start, at - start);
-    const auto body = dense.substr(at + 3, dense.find('}', at) - at - 3);
-    if (!name.empty() && (body.find(name + "|" + name) != std::string::npos ||
-                          body.find(name + "&") != std::string::npos))
-      return true;
-  }
-  return false;
 }
 
 danger other(std::string why) {
@@ -192,13 +224,16 @@ danger other(std::string why) {
 std::optional<danger> find_danger(const command_segment& segment) {
   const words argv = segment.argv;
   if (argv.empty()) return std::nullopt;
+  if (argv.size() == 2 && is_one_of(argv[1], {"--help", "--version"}) &&
+      segment.assignments.empty() && segment.write_targets.empty())
+    return std::nullopt;
   if (segment.origin == segment_origin::powershell && !is_forced_rm(argv)) {
     if (auto why = find_powershell_danger(argv)) return other(*std::move(why));
     return std::nullopt;
   }
   if (is_forced_rm(argv)) return danger{danger_kind::forced_rm, "rm -f deletes without a question"};
   if (auto why = find_file_danger(argv, hidden_words(segment))) return other(*std::move(why));
-  if (program_name(argv[0]) == "git")
+  if (const auto name = program_name(argv[0]); name == "git" || name.starts_with("git-"))
     if (auto why = find_git_danger(argv)) return other(*std::move(why));
   for (auto find : {find_system_danger, find_service_danger, find_windows_danger})
     if (auto why = find(argv)) return other(*std::move(why));
@@ -216,7 +251,7 @@ std::optional<danger> find_combined_danger(const command_analysis& analysis) {
   for (const auto& assignment : analysis.loose_assignments)
     if (assignment.starts_with("LD_") || assignment.starts_with("BASH_ENV="))
       if (auto why = find_loader_danger(assignment)) return other(*std::move(why));
-  if (is_fork_bomb(analysis.script)) return other("a fork bomb starts processes without end");
+  if (auto why = find_fork_bomb(analysis.script)) return other(*std::move(why));
   return std::nullopt;
 }
 

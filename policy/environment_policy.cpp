@@ -11,7 +11,6 @@ namespace {
 constexpr std::array<std::string_view, 12> core_names = {"HOME",     "LANG",   "LC_ALL", "LC_CTYPE",
                                                          "LOGNAME",  "PATH",   "SHELL",  "USER",
                                                          "USERNAME", "TMPDIR", "TEMP",   "TMP"};
-constexpr std::array<std::string_view, 3> secret_patterns = {"*KEY*", "*SECRET*", "*TOKEN*"};
 
 char upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -67,9 +66,7 @@ environment select_environment(const environment_policy& rules, const environmen
   for (const auto& [name, value] : own) {
     if (rules.inherit == inherit_environment::none) break;
     if (rules.inherit == inherit_environment::core && !matches_any(core_names, name)) continue;
-    if (!rules.ignore_default_excludes &&
-        (matches_any(secret_patterns, name) || holds_secret(name + "=" + value)))
-      continue;
+    if (!rules.ignore_default_excludes && may_hold_secret(name + "=" + value)) continue;
     if (!matches_any(rules.exclude, name)) out[name] = value;
   }
   for (const auto& [name, value] : rules.set)

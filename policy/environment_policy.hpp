@@ -18,8 +18,7 @@ enum class inherit_environment : std::uint8_t {
 /// Which variables a child gets. Patterns are of names, `*` and `?`, upper and lower case alike.
 struct environment_policy {
   inherit_environment inherit = inherit_environment::all;
-  /// True: what looks like a secret (`*KEY*`, `*SECRET*`, `*TOKEN*`, holds_secret) is inherited
-  /// too.
+  /// True: what looks like a secret (may_hold_secret) is inherited too.
   bool ignore_default_excludes = false;
   std::vector<std::string> exclude;
   std::map<std::string, std::string> set; ///< after the exclusions

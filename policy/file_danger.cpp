@@ -20,11 +20,31 @@ std::optional<std::string> find_rm_danger(words args, int hidden_words) {
   return std::nullopt;
 }
 
+bool deletes(std::string_view program) {
+  return is_one_of(program_name(program), {"rm", "unlink", "shred", "rmdir"});
+}
+
+std::optional<std::string> find_fd_danger(words args) {
+  constexpr auto why = "it deletes every file that fd finds";
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string_view arg = args[i];
+    const bool runs = is_one_of(arg, {"-x", "-X", "--exec", "--exec-batch"});
+    if (runs && i + 1 < args.size() && deletes(args[i + 1])) return why;
+    if (arg.starts_with("--exec") &&
+        deletes(arg.substr(std::min(arg.find('='), arg.size() - 1) + 1)))
+      return why;
+    if (arg.size() > 2 && (arg.starts_with("-x") || arg.starts_with("-X")) &&
+        deletes(arg.substr(2)))
+      return why;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> find_find_danger(words args) {
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "-delete") return "find -delete deletes every file it finds";
     if (is_one_of(args[i], {"-exec", "-execdir", "-ok", "-okdir"}) && i + 1 < args.size() &&
-        is_one_of(program_name(args[i + 1]), {"rm", "unlink", "shred", "rmdir"}))
+        deletes(args[i + 1]))
       return "it deletes every file that find finds";
   }
   return std::nullopt;
@@ -69,7 +89,8 @@ std::optional<std::string> find_mode_danger(words argv) {
   return std::nullopt;
 }
 
-std::optional<std::string> find_dd_danger(words args) {
+std::optional<std::string> find_dd_danger(words args, int hidden_words) {
+  if (hidden_words > 0) return "what dd would overwrite is only known when it runs";
   for (std::string_view arg : args)
     if (arg.starts_with("of=") &&
         !is_one_of(arg.substr(3), {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1"}))
@@ -80,12 +101,14 @@ std::optional<std::string> find_dd_danger(words args) {
 bool formats_or_repartitions(words argv) {
   const auto name = program_name(argv[0]);
   const auto args = argv.subspan(1);
+  if (name == "badblocks") return any_has_short(args, 'w') || any_has_short(args, 'n');
   if (name.starts_with("mkfs.") ||
       is_one_of(name, {"mkfs", "mke2fs", "mkswap", "newfs", "blkdiscard", "cfdisk", "sgdisk",
                        "vgremove", "lvremove", "pvremove", "mkdosfs", "mkntfs"}))
     return true;
   if (is_one_of(name, {"fdisk", "sfdisk", "gdisk", "parted"}))
-    return !any_has_short(args, 'l') && !any_abbreviates(args, "list") && !args.empty();
+    return !any_has_short(args, 'l') && !any_abbreviates(args, "list") && !args.empty() &&
+           !(name == "sfdisk" && (any_has_short(args, 'd') || any_abbreviates(args, "dump")));
   if (name == "wipefs")
     return any_has_short(args, 'a') || any_has_short(args, 'o') || any_abbreviates(args, "all") ||
            any_abbreviates(args, "offset");
@@ -115,16 +138,21 @@ std::optional<std::string> find_file_danger(words argv, int hidden_words) {
   const auto args = argv.subspan(1);
   if (name == "rm") return find_rm_danger(args, hidden_words);
   if (name == "find") return find_find_danger(args);
+  if (name == "fd" || name == "fdfind") return find_fd_danger(args);
   if (name == "shred") return "shred makes files unrecoverable";
-  if (name == "dd") return find_dd_danger(args);
+  if (is_one_of(name, {"dd", "dcfldd", "dc3dd", "gdd"})) return find_dd_danger(args, hidden_words);
   if (is_one_of(name, {"chmod", "chown", "chgrp"})) return find_mode_danger(argv);
   if (formats_or_repartitions(argv)) return "it erases or repartitions a disk";
   if (name == "rsync" && !operands(args).empty() && is_broad_path(operands(args).back()) &&
       std::ranges::any_of(args, [](std::string_view a) { return a.starts_with("--del"); }))
     return "it deletes below a broad folder what its source does not hold";
-  if (is_one_of(name, {"tee", "cp", "mv", "truncate", "install"})) {
+  if (is_one_of(name, {"tee", "cp", "mv", "truncate", "install", "rsync", "scp", "curl", "wget",
+                       "ddrescue", "dd_rescue", "sponge", "sed"})) {
     const auto paths = operands(args);
-    if (std::ranges::any_of(paths, is_raw_device)) return "it writes to a raw device";
+    const bool only_reads =
+        name == "sed" && !any_has_short(args, 'i') && !any_abbreviates(args, "in-place");
+    if (!only_reads && std::ranges::any_of(paths, is_raw_device))
+      return "it writes to a raw device";
     if (name == "mv" && !paths.empty() && paths.back() == "/dev/null")
       return "moving a file to /dev/null destroys it";
   }

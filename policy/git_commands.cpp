@@ -12,6 +12,9 @@ struct subcommand {
 };
 
 std::optional<subcommand> find_subcommand(words argv) {
+  if (const auto name = program_name(argv[0]);
+      name.starts_with("git-")) // libexec/git-core/git-push
+    return subcommand{{}, name.substr(4), argv.subspan(1)};
   std::size_t i = 1;
   while (i < argv.size() && argv[i].starts_with('-'))
     i += is_one_of(argv[i], {"-C", "-c", "--config-env", "--git-dir", "--namespace",
@@ -92,8 +95,9 @@ bool is_read_only_git(words argv) {
 
 std::optional<std::vector<std::string>> without_git_globals(words argv) {
   const auto command = find_subcommand(argv);
-  if (!command || command->globals.empty()) return std::nullopt;
-  std::vector<std::string> shorter{argv[0], std::string{command->name}};
+  const bool by_name = program_name(argv[0]) != "git";
+  if (!command || (command->globals.empty() && !by_name)) return std::nullopt;
+  std::vector<std::string> shorter{by_name ? "git" : argv[0], std::string{command->name}};
   shorter.insert(shorter.end(), command->args.begin(), command->args.end());
   return shorter;
 }
@@ -109,10 +113,22 @@ std::optional<std::string> find_git_danger(words argv) {
   const auto options = before_double_dash(command->args);
   const bool dry_run = any_abbreviates(options, "dry-run") || any_has_short(options, 'n');
   const bool forced = any_abbreviates(options, "force") || any_has_short(options, 'f');
-  if (name == "clean" && !dry_run && forced) return "git clean -f deletes untracked files for good";
+  const auto is_clean_force = [](std::string_view setting) {
+    return to_lower_ascii(setting.substr(0, setting.find('='))) == "clean.requireforce";
+  };
+  const bool clean_unforced = std::ranges::any_of(command->globals, is_clean_force);
+  if (name == "config" && command->args.size() > 1 &&
+      std::ranges::any_of(command->args, is_clean_force))
+    return "with this setting git clean deletes untracked files without -f";
+  if (name == "clean" && !dry_run && (forced || clean_unforced))
+    return "git clean -f deletes untracked files for good";
   if (name == "reset" && any_abbreviates(options, "hard"))
     return "git reset --hard throws uncommitted changes away";
-  if (name == "push" && !dry_run && is_forced_push(command->args))
+  if (name == "branch" &&
+      (any_has_short(options, 'D') ||
+       (forced && (any_abbreviates(options, "delete") || any_has_short(options, 'd')))))
+    return "this deletes a branch whose commits may be nowhere else";
+  if (is_one_of(name, {"push", "send-pack"}) && !dry_run && is_forced_push(command->args))
     return "this push rewrites or deletes what others share";
   if (name == "checkout" && (forced || discards_everything(command->args)))
     return "this checkout throws uncommitted changes away";

@@ -12,8 +12,8 @@ namespace gatehouse::policy {
 /// where git looks or what it runs (§28). `argv[0]` is git.
 bool is_read_only_git(words argv);
 
-/// `git -C x push` → `git push`: the command without its global options, or nothing when it has
-/// none. `argv[0]` keeps its spelling.
+/// `git -C x push`, `/usr/libexec/git-core/git-push` → `git push`: the command without its global
+/// options, or nothing when it has none and is called git.
 std::optional<std::vector<std::string>> without_git_globals(words argv);
 
 /// Why this git command throws work away or rewrites what others share, or nothing.

@@ -41,6 +41,13 @@ bool holds_secret(std::string_view entry) {
   return is_url_with_password(entry.substr(std::min(equals + 1, entry.size())));
 }
 
+bool may_hold_secret(std::string_view entry) {
+  const auto name = to_lower_ascii(entry.substr(0, entry.find('=')));
+  for (const std::string_view part : {"key", "secret", "token"})
+    if (name.find(part) != std::string::npos) return true;
+  return holds_secret(entry);
+}
+
 std::vector<std::string> without_secrets(std::vector<std::string> environment,
                                          std::span<const std::string> kept) {
   std::erase_if(environment, [&](const std::string& entry) {

@@ -12,6 +12,10 @@ namespace gatehouse::policy {
 /// begins like one does not (`KEYBOARD`, `TOKENIZERS_PARALLELISM`).
 bool holds_secret(std::string_view entry);
 
+/// The wider question of the exec-server protocol (`*KEY*`, `*SECRET*`, `*TOKEN*`, in any case),
+/// where an innocent name lost costs less than a credential given away: also true for `MONKEY`.
+bool may_hold_secret(std::string_view entry);
+
 /// `environment` without the entries that hold a credential, except those named in `kept`.
 std::vector<std::string> without_secrets(std::vector<std::string> environment,
                                          std::span<const std::string> kept);

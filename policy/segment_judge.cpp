@@ -1,6 +1,6 @@
 #include "policy/segment_judge.hpp"
 
-#include "policy/git_commands.hpp"
+#include "policy/global_options.hpp"
 #include "policy/safety.hpp"
 
 #include <algorithm>
@@ -46,13 +46,13 @@ void judge_unknown_words(segment_judgement& result, const command_segment& segme
   }
 }
 
-/// Every rule that matches the command, and every restrictive one that matches it without the
-/// global options of git, which change nothing about what the subcommand does.
+/// Every rule that matches the command, and every restrictive one that matches it without its
+/// global options, which change nothing about what the subcommand does.
 std::vector<rule_match> find_matches(const std::vector<std::string>& argv, const rule_set& rules,
                                      const program_facts& facts) {
   auto matches = rules.match_at_run_time(argv, facts);
-  if (!rules.has_restrictive_rules() || program_name(argv[0]) != "git") return matches;
-  if (const auto shorter = without_git_globals(argv))
+  if (!rules.has_restrictive_rules()) return matches;
+  if (const auto shorter = without_global_options(argv))
     for (auto& match : rules.match_at_run_time(*shorter, facts)) {
       const bool known =
           std::ranges::any_of(matches, [&](const auto& other) { return other.rule == match.rule; });
@@ -67,11 +67,12 @@ bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& ma
   if (matches.empty()) return false;
   const auto verdict = strictest(matches);
   if (verdict == decision::allow && !result.settles) return false;
-  const rule_match* best = nullptr;
+  const rule_match* best = &matches.front();
   for (const auto& match : matches) {
     if (match.rule->decision != decision::allow) result.causes.push_back(cause_of(match));
     if (match.rule->decision == verdict &&
-        (best == nullptr || match.matched_prefix.size() >= best->matched_prefix.size()))
+        (best->rule->decision != verdict ||
+         match.matched_prefix.size() >= best->matched_prefix.size()))
       best = &match;
   }
   result.shown.judge = segment_judge::rule;

@@ -50,8 +50,7 @@ std::string truncate_to_tokens(std::string_view text, std::uint64_t tokens,
   const auto budget =
       tokens > text.size() / bytes_per_token ? text.size() : tokens * bytes_per_token;
   if (text.size() <= budget) return std::string{text};
-  const auto marker =
-      "…" + std::to_string(token_count(text.size() - budget)) + " tokens truncated…";
+  auto marker = "…" + std::to_string(token_count(text.size() - budget)) + " tokens truncated…";
   if (tokens == 0) return marker;
   const auto head = whole_beginning(text, budget / 2);
   const auto tail = whole_end(text, budget - budget / 2);

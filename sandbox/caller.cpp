@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
@@ -130,6 +131,25 @@ file_descriptor caller::borrow(int fd) const {
 mode_t caller::file_mode_mask() const {
   const std::string text = status_line(proc("status"), "\nUmask:");
   return text.empty() ? 077 : static_cast<mode_t>(std::strtoul(text.c_str(), nullptr, 8));
+}
+
+std::optional<place> caller::terminal(bool shares_ours) const {
+  if (shares_ours && getsid(thread_) == getsid(0)) return locate(AT_FDCWD, "/dev/tty", false);
+  const file_descriptor file{open(proc("stat").c_str(), O_RDONLY | O_CLOEXEC)};
+  char text[4096];
+  const ssize_t size = file ? read(file.get(), text, sizeof text - 1) : -1;
+  text[size > 0 ? size : 0] = 0;
+  // Behind the name, which may hold anything: state, parent, group, session, terminal.
+  const char* rest = std::strrchr(text, ')');
+  unsigned number = 0;
+  if (!rest || std::sscanf(rest, ") %*c %*d %*d %*d %u", &number) != 1 || number == 0)
+    return std::nullopt;
+  const unsigned minor_number = (number & 0xff) | (number >> 12 & 0xfff00);
+  auto found = locate(AT_FDCWD, "/dev/pts/" + std::to_string(minor_number), false);
+  if (found.error != 0 || !found.exists() || !S_ISCHR(found.object_mode) ||
+      found.object_rdev != makedev(number >> 8 & 0xfff, minor_number))
+    return std::nullopt;
+  return found;
 }
 
 place caller::locate(int dirfd, const std::string& path, bool follow_last) const {

@@ -59,6 +59,10 @@ public:
   [[nodiscard]] file_descriptor borrow(int fd) const;
   [[nodiscard]] mode_t file_mode_mask() const;
 
+  /// What /dev/tty means to it, if it has a controlling terminal that can be reached from its view.
+  /// `shares_ours`: our terminal is that of the sandbox's first session too.
+  [[nodiscard]] std::optional<place> terminal(bool shares_ours) const;
+
   /// Walks `path` as the kernel would for this process: from its root, its working folder or its
   /// `dirfd`, links resolved in its view. With `follow_last` a link at the end is followed too.
   [[nodiscard]] place locate(int dirfd, const std::string& path, bool follow_last) const;

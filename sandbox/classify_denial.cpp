@@ -85,10 +85,15 @@ private:
         if (written.size() > 4096 || written.find('\0') != std::string::npos) continue;
         if (auto found = judge(failure, policy::absolute_below(evidence_.cwd, written)))
           return found;
-        if (written.starts_with('/') || failure.words != failure_words::read_only) continue;
+        const bool unexplained = failure.words == failure_words::unexplained;
+        if (written.starts_with('/') || (failure.words != failure_words::read_only && !unexplained))
+          continue;
         // Said in a folder that the command had gone to (`cd`, `tar -C`).
-        for (const auto& folder : folders_in_argv())
-          if (auto found = judge(failure, policy::absolute_below(folder, written))) return found;
+        for (const auto& folder : unexplained ? entered_folders(evidence_.argv) : folders_in_argv())
+          if (auto found = judge(
+                  failure,
+                  policy::absolute_below(policy::absolute_below(evidence_.cwd, folder), written)))
+            return found;
       }
     return std::nullopt;
   }
@@ -126,6 +131,7 @@ private:
     const auto kind = failure.about_writing ? denial_kind::file_write : denial_kind::file_read;
     switch (failure.words) {
     case read_only:
+    case unexplained:
       if (answer.granted != access::write) return denial_kind::file_write;
       break;
     case not_permitted:

@@ -29,13 +29,18 @@ struct needle {
   std::string_view text;
   failure_words words;
 };
-constexpr std::array<needle, 6> needles{{
+constexpr std::array<needle, 10> needles{{
     {"read-only file system", failure_words::read_only},
     {"permission denied", failure_words::permission_denied},
     {"operation not permitted", failure_words::not_permitted},
     {"device or resource busy", failure_words::busy},
     {"resource busy or locked", failure_words::busy},
     {"no such file or directory", failure_words::not_found},
+    // What it would replace could not be removed.
+    {"cannot open: file exists", failure_words::read_only},
+    {"failure writing output to destination", failure_words::unexplained},
+    {"failed writing received data to disk", failure_words::unexplained},
+    {"failed writing body", failure_words::unexplained},
 }};
 
 constexpr std::array<std::string_view, 24> writing_words{
@@ -126,16 +131,76 @@ void add_absolute_words(std::vector<std::string>& paths, std::string_view line) 
   }
 }
 
+/// The words of the command line; those of a script as far as blanks and operators divide it.
+std::vector<std::string_view> words_of(const std::vector<std::string>& argv) {
+  constexpr std::string_view between = " \t\n\"'`;&|()<>";
+  std::vector<std::string_view> words;
+  for (const std::string_view text : argv)
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = std::min(text.find_first_of(between, at), text.size());
+      if (end > at) words.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  return words;
+}
+
+/// The last part of a URL's path: what it is saved as.
+std::string_view remote_name(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {};
+  url = url.substr(0, url.find_first_of("?#"));
+  const auto slash = url.rfind('/');
+  return slash > scheme + 2 ? url.substr(slash + 1) : std::string_view{};
+}
+
+/// Where the command line says that output goes, for programs that do not say it in their error.
+void add_named_outputs(std::vector<std::string>& paths, const std::vector<std::string>& argv) {
+  const auto words = words_of(argv);
+  bool by_remote_name = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto word = words[i];
+    const bool one_dash = word.starts_with('-') && !word.starts_with("--");
+    const auto letter = one_dash ? word.find('o') : std::string_view::npos;
+    by_remote_name |= word == "--remote-name" || (one_dash && contains(word, "O"));
+    if (word.starts_with("--output="))
+      add_path(paths, word.substr(9));
+    else if (letter != std::string_view::npos && letter + 1 < word.size())
+      add_path(paths, word.substr(letter + 1));
+    else if ((word == "--output" || letter != std::string_view::npos) && i + 1 < words.size())
+      add_path(paths, words[i + 1]);
+  }
+  if (!by_remote_name) return;
+  for (const auto word : words)
+    add_path(paths, remote_name(word));
+}
+
+/// `Cannot open`, `cannot create X`: says what was tried; only its last word can be a name.
+bool is_statement(std::string_view text) {
+  constexpr std::array<std::string_view, 6> openings{"cannot ", "can't ",  "couldn't ",
+                                                     "could ",  "failed ", "unable "};
+  const auto lowered = lower(text.substr(0, 16));
+  return std::any_of(openings.begin(), openings.end(),
+                     [&](std::string_view opening) { return lowered.starts_with(opening); });
+}
+
 /// `tool: cannot create X: <needle>`: the parts before the needle from the right, whole, then their
 /// last word; not the tool.
 void add_parts_before(std::vector<std::string>& paths, std::string_view before) {
   while (!before.empty() && contains(": ([", before.substr(before.size() - 1)))
     before.remove_suffix(1);
+  // The middle of a sentence: `X resides on a <needle>`.
+  for (const std::string_view link : {" a", " on", " is", " resides"})
+    if (before.ends_with(link)) before.remove_suffix(link.size());
   for (int part = 0; part < 2 && !before.empty(); ++part) {
     const auto colon = before.rfind(": ");
     if (part > 0 && colon == std::string_view::npos) break;
     const auto text = colon == std::string_view::npos ? before : before.substr(colon + 2);
-    add_path(paths, text);
+    const bool statement = is_statement(text);
+    if (statement && std::count(text.begin(), text.end(), ' ') < 2) {
+      before = colon == std::string_view::npos ? std::string_view{} : before.substr(0, colon);
+      continue;
+    }
+    if (!statement) add_path(paths, text);
     if (const auto end = text.rfind(" for "); end != std::string_view::npos)
       add_path(paths,
                text.substr(text.rfind(' ', end - 1) + 1, end - text.rfind(' ', end - 1) - 1));
@@ -155,7 +220,12 @@ std::vector<reported_failure> find_reported_failures(std::string_view text,
     for (const auto& n : needles) {
       const auto at = lowered.find(n.text);
       if (at == std::string::npos || stands_in(argv, n.text)) continue;
-      reported_failure failure{n.words, false, {}};
+      reported_failure failure{n.words, n.words == failure_words::unexplained, {}};
+      if (n.words == failure_words::unexplained) {
+        add_named_outputs(failure.paths, argv);
+        failures.push_back(std::move(failure));
+        break;
+      }
       add_quoted(failure.paths, lines[i]);
       add_parts_before(failure.paths, lines[i].substr(0, at));
       add_absolute_words(failure.paths, lines[i]);
@@ -202,6 +272,17 @@ std::vector<reported_network_failure> find_network_failures(std::string_view tex
   std::stable_partition(failures.begin(), failures.end(),
                         [](const reported_network_failure& f) { return !f.host.empty(); });
   return failures;
+}
+
+std::vector<std::string> entered_folders(const std::vector<std::string>& argv) {
+  constexpr std::array<std::string_view, 5> options{"cd", "pushd", "-C", "--directory",
+                                                    "--output-dir"};
+  std::vector<std::string> folders;
+  const auto words = words_of(argv);
+  for (std::size_t i = 0; i + 1 < words.size(); ++i)
+    if (std::find(options.begin(), options.end(), words[i]) != options.end())
+      add_path(folders, words[i + 1]);
+  return folders;
 }
 
 std::string host_in_argv(const std::vector<std::string>& argv) {

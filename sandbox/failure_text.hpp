@@ -15,6 +15,7 @@ enum class failure_words : std::uint8_t {
   read_only,         ///< EROFS
   busy,              ///< EBUSY, of a mount point
   not_found,         ///< ENOENT, how an empty view hides what is not granted
+  unexplained,       ///< output could not be written; the paths are those of the command line
 };
 
 struct reported_failure {
@@ -35,6 +36,10 @@ struct reported_network_failure {
 /// As above, for name resolution and connections.
 std::vector<reported_network_failure> find_network_failures(std::string_view text,
                                                             const std::vector<std::string>& argv);
+
+/// The folders that the words go to: after `cd`, `-C`, `--directory`, … In `argv` as given, or in
+/// the text of a script.
+std::vector<std::string> entered_folders(const std::vector<std::string>& argv);
 
 /// The host of the first URL or `user@host:path` in the words; empty when there is none.
 std::string host_in_argv(const std::vector<std::string>& argv);

@@ -209,8 +209,7 @@ private:
       const bool is_folder = entry->d_type == DT_DIR;
       // The names directly below a root are looked at one by one.
       if (at.depth > 0 && name != ".git") note(at, name, here);
-      if (name == ".git" || !is_folder || at.depth >= limits_.repository_depth ||
-          policy::holds_installed_packages(name) ||
+      if (name == ".git" || !is_folder || policy::holds_installed_packages(name) ||
           (name == "objects" && at.folder.ends_with("/.git")) ||
           std::find(names_.begin(), names_.end(), name) != names_.end())
         continue;

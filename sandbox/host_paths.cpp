@@ -148,6 +148,7 @@ policy::access_context with_facts(policy::access_context context, const host_fac
     if (!policy::is_at_or_below(place.root, place.found.canonical))
       context.protected_paths.push_back(place.found.canonical);
   }
+  context.nested_roots = facts.nested_roots;
   for (const auto& match : facts.glob_matches)
     if (match.found.canonical != match.path) context.denied_paths.push_back(match.found.canonical);
   return context;

@@ -9,7 +9,9 @@
 // needed for it to start.
 #include "sandbox/bridge_sockets.hpp"
 #include "sandbox/complete_view.hpp"
+#include "sandbox/find_and_execute.hpp"
 #include "sandbox/init_protocol.hpp"
+#include "sandbox/init_spec.hpp"
 #include "sandbox/kernel_call.hpp"
 #include "sandbox/landlock.hpp"
 #include "seccomp_programs.hpp"
@@ -62,13 +64,6 @@ int control = -1;
     kernel_call(SYS_exit_group, status);
 }
 
-long length(const char* text) {
-  long size = 0;
-  while (text[size])
-    ++size;
-  return size;
-}
-
 /// The number at the front of `text`; `text` is moved behind it.
 int take_number(const char*& text) {
   int number = 0;
@@ -109,63 +104,6 @@ long require(stage where, long answer) {
   return answer;
 }
 
-/// The specification, mapped: pointers into it live as long as the process.
-struct spec {
-  const init::spec_header* head = nullptr;
-  char** arguments = nullptr;
-  char** environment = nullptr;
-  char** write_paths = nullptr;
-  char** step_paths = nullptr; ///< target, source, target, …
-  char** folder = nullptr;     ///< with complete_view: the working folder
-
-  bool has(init::spec_flag flag) const { return (head->flags & flag) != 0; }
-  /// Process 1 of a namespace of ours, which ends with us.
-  bool in_namespace() const { return has(init::confine) && !has(init::on_host); }
-};
-
-spec read_spec(int fd) {
-  struct statx st {};
-  require(stage::spec, kernel_call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_SIZE, &st));
-  const std::size_t size = st.stx_size;
-  if (size < sizeof(init::spec_header)) refuse(stage::spec, -EPROTO);
-  const long base = require(
-      stage::spec, kernel_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0));
-  spec s;
-  s.head = reinterpret_cast<const init::spec_header*>(base);
-  if (s.head->magic != init::spec_magic || s.head->argument_count == 0)
-    refuse(stage::spec, -EPROTO);
-  const std::size_t strings = std::size_t{s.head->argument_count} + s.head->environment_count +
-                              s.head->write_path_count + std::size_t{2} * s.head->step_count +
-                              s.has(init::complete_view);
-  // Five lists, each closed by a null.
-  const long table =
-      require(stage::spec, kernel_call(SYS_mmap, 0, (strings + 5) * sizeof(char*),
-                                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  const std::size_t steps = s.head->step_count * sizeof(init::view_step);
-  if (size < sizeof(init::spec_header) + steps) refuse(stage::spec, -EPROTO);
-  char* at = reinterpret_cast<char*>(base) + sizeof(init::spec_header) + steps;
-  char* const stop = reinterpret_cast<char*>(base) + size;
-  char** slot = reinterpret_cast<char**>(table);
-  const auto take = [&](std::uint32_t count) {
-    char** first = slot;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      *slot++ = at;
-      while (at < stop && *at)
-        ++at;
-      if (at == stop) refuse(stage::spec, -EPROTO);
-      ++at;
-    }
-    ++slot;
-    return first;
-  };
-  s.arguments = take(s.head->argument_count);
-  s.environment = take(s.head->environment_count);
-  s.write_paths = take(s.head->write_path_count);
-  s.step_paths = take(2 * s.head->step_count);
-  s.folder = take(s.has(init::complete_view) ? 1 : 0);
-  return s;
-}
-
 /// What bubblewrap does otherwise. Without the right to lower the bounding set there was nothing to
 /// gain by it: no_new_privs keeps set-uid programs from giving any.
 void give_up_capabilities() {
@@ -188,7 +126,7 @@ void check_no_capabilities() {
 }
 
 /// Our share of the view; then the rights to it are given up.
-void finish_view(const spec& s) {
+void finish_view(const init_spec& s) {
   const std::size_t count = s.head->step_count;
   if (count > 0) {
     const long memory = require(stage::spec, kernel_call(SYS_mmap, 0, count * sizeof(inner_step),
@@ -220,7 +158,7 @@ std::size_t reopenable_streams(int (&found)[3]) {
   return count;
 }
 
-void confine(const spec& s) {
+void confine(const init_spec& s) {
   const bool on_host = s.has(init::on_host);
   require(stage::no_new_privileges, kernel_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
   if (on_host) give_up_capabilities();
@@ -265,7 +203,7 @@ void hand_over(long listener, std::uint16_t port) {
 }
 
 /// The way out of a proxy_only namespace: sockets that listen inside and are served outside.
-void make_bridges(const spec& s) {
+void make_bridges(const init_spec& s) {
   if (s.head->bridge == 0) return;
   hand_over(require(stage::bridge, listen_on_loopback(init::proxy_port, false)), init::proxy_port);
   if (s.head->forwarded_count > init::most_forwarded_ports) refuse(stage::spec, -EPROTO);
@@ -285,68 +223,8 @@ constexpr signal_set bit(int number) {
 constexpr signal_set forwarded = bit(SIGHUP) | bit(SIGINT) | bit(SIGQUIT) | bit(SIGTERM) |
                                  bit(SIGUSR1) | bit(SIGUSR2) | bit(SIGWINCH);
 
-/// Executes `program` with what `s` says; on ENOEXEC as a script of /bin/sh, as shells do.
-/// @return a negative errno
-long execute(const char* program, const spec& s) {
-  const long failure = kernel_call(SYS_execve, program, s.arguments, s.environment);
-  if (failure != -ENOEXEC) return failure;
-  // The table has a free slot in front only when we make one: two words and the rest.
-  const std::size_t count = s.head->argument_count;
-  const long table = kernel_call(SYS_mmap, 0, (count + 2) * sizeof(char*), PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (is_error(table)) return table;
-  auto* words = reinterpret_cast<const char**>(table);
-  words[0] = "sh";
-  words[1] = program;
-  for (std::size_t i = 1; i < count; ++i)
-    words[i + 1] = s.arguments[i];
-  return kernel_call(SYS_execve, "/bin/sh", words, s.environment);
-}
-
-/// Looks the command up in the PATH of its own environment. @return a negative errno
-long find_and_execute(const spec& s) {
-  const char* name = s.arguments[0];
-  const long size = length(name);
-  if (size == 0) return -ENOENT;
-  for (long i = 0; i < size; ++i)
-    if (name[i] == '/') return execute(name, s);
-
-  const char* path = "/usr/local/bin:/usr/bin:/bin";
-  for (char** entry = s.environment; *entry; ++entry) {
-    const char* text = *entry;
-    if (text[0] == 'P' && text[1] == 'A' && text[2] == 'T' && text[3] == 'H' && text[4] == '=')
-      path = text + 5;
-  }
-  long outcome = -ENOENT;
-  char candidate[4096];
-  for (;;) {
-    long used = 0;
-    bool fits = true;
-    for (; *path && *path != ':'; ++path) {
-      fits = used + size + 2 < static_cast<long>(sizeof candidate);
-      if (fits) candidate[used++] = *path;
-    }
-    if (fits) {
-      // An empty entry is the working folder.
-      if (used > 0) candidate[used++] = '/';
-      memcpy(candidate + used, name, static_cast<std::size_t>(size) + 1);
-      const long failure = execute(candidate, s);
-      struct statx st {};
-      // A folder that may not be searched hides its programs: as good as not there.
-      if (failure == -EACCES)
-        outcome = is_error(kernel_call(SYS_statx, AT_FDCWD, candidate, 0, STATX_TYPE, &st))
-                      ? outcome
-                      : failure;
-      else if (failure != -ENOENT && failure != -ENOTDIR)
-        return failure;
-    }
-    if (!*path) return outcome;
-    ++path;
-  }
-}
-
 /// What the new process does; a frame of its own, because the memory is the parent's (vfork).
-[[noreturn, gnu::noinline]] void become_command(const spec& s, volatile long* exec_answer) {
+[[noreturn, gnu::noinline]] void become_command(const init_spec& s, volatile long* exec_answer) {
   kernel_call(SYS_setpgid, 0, 0);
   if (s.has(init::own_terminal)) {
     // SIGTTOU is still blocked here: a background group that asks would be stopped.
@@ -364,7 +242,7 @@ long find_and_execute(const spec& s) {
 
 /// Starts the command in a process group of its own. @return its pid or a negative errno
 /// `exec_answer` stays 0 when it was executed.
-[[gnu::noinline]] long start_command(const spec& s, volatile long* exec_answer) {
+[[gnu::noinline]] long start_command(const init_spec& s, volatile long* exec_answer) {
   const long pid = kernel_call(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
   if (pid == 0) become_command(s, exec_answer);
   return pid;
@@ -396,7 +274,7 @@ void end_descendants() {
   }
 }
 
-[[noreturn]] void finish(const spec& s, int status) {
+[[noreturn]] void finish(const init_spec& s, int status) {
   if (!s.in_namespace()) end_descendants();
   const bool by_signal = WIFSIGNALED(status);
   const int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
@@ -404,7 +282,7 @@ void end_descendants() {
   end(by_signal ? 128 + value : value);
 }
 
-[[noreturn]] void abandon(const spec& s) {
+[[noreturn]] void abandon(const init_spec& s) {
   if (!s.in_namespace()) end_descendants();
   end(121);
 }
@@ -419,7 +297,7 @@ bool comes_from_outside(const signalfd_siginfo& info) {
   return info.ssi_pid == 0 && (info.ssi_code == SI_USER || info.ssi_code == SI_KERNEL);
 }
 
-[[noreturn]] void serve(const spec& s, long command, long signals) {
+[[noreturn]] void serve(const init_spec& s, long command, long signals) {
   pollfd watched[2] = {{control, POLLIN, 0}, {static_cast<int>(signals), POLLIN, 0}};
   for (;;) {
     const long ready = kernel_call(SYS_ppoll, watched, 2, nullptr, nullptr, 0);
@@ -462,7 +340,8 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
   }
   // The outer stage ended before it knew what to do, or is another version.
   if (first.kind != init::proceed) end(121);
-  const spec s = read_spec(spec_fd);
+  init_spec s;
+  require(stage::spec, read_spec(spec_fd, s));
   require(stage::spec, kernel_call(SYS_dup3, s.head->stderr_fd, 2, 0));
   if (s.has(init::complete_view)) finish_view(s);
   // Nothing inherited reaches the command, whoever forgot to close it.

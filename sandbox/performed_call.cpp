@@ -109,14 +109,11 @@ bool give_up_capabilities() noexcept {
   return syscall(SYS_capset, &head, none) == 0;
 }
 
-answer open_existing(const place& at, int flags, bool may_write, bool own_terminal) {
-  if ((flags & O_EXCL) != 0) return answer::failure(EEXIST);
+answer open_existing(const place& at, int flags, bool may_write) {
+  if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return answer::failure(EEXIST);
   if (S_ISDIR(at.object_mode)) return answer::failure(EISDIR);
   if (S_ISLNK(at.object_mode)) return answer::failure(ELOOP);
   if ((flags & O_DIRECTORY) != 0 || at.trailing_slash) return answer::failure(ENOTDIR);
-  const bool controlling_terminal = S_ISCHR(at.object_mode) && at.object_rdev == makedev(5, 0);
-  // Opened here it would be our terminal, not the command's.
-  if (controlling_terminal && !own_terminal) return answer::failure(ENXIO);
   if (!may_write) return answer::failure(refusal_of(at));
   const int kept = flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW);
   if (S_ISFIFO(at.object_mode) && (flags & O_NONBLOCK) == 0) {
@@ -135,6 +132,22 @@ answer open_new(const place& at, int flags, mode_t mode) {
   if (!a.opened) return answer::failure(errno);
   a.close_on_exec = (flags & O_CLOEXEC) != 0;
   return a;
+}
+
+bool is_nameless_open(int flags) noexcept {
+  return (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+answer open_nameless(const place& folder, int flags, mode_t mode) {
+  answer a;
+  a.opened.reset(open(own_path(folder.object).c_str(), (flags & ~O_NOFOLLOW) | O_CLOEXEC, mode));
+  if (!a.opened) return answer::failure(errno);
+  a.close_on_exec = (flags & O_CLOEXEC) != 0;
+  return a;
+}
+
+answer set_length(const place& at, off_t length) {
+  return perform([&] { return truncate(own_path(at.object).c_str(), length); });
 }
 
 answer make_folder(const place& at, mode_t mode) {
@@ -187,6 +200,10 @@ bool is_own_stream(const place& at) {
       return true;
   }
   return false;
+}
+
+bool is_controlling_terminal(const place& at) noexcept {
+  return S_ISCHR(at.object_mode) && at.object_rdev == makedev(5, 0);
 }
 
 bool is_process_information(const place& at) {

@@ -37,8 +37,13 @@ bool give_up_capabilities() noexcept;
 // system. Mount points are left alone: the kernel protects them only from inside the namespace they
 // are in.
 
-/// Opens what stands at `at`. `may_write`: the second wall lets the caller change it.
-answer open_existing(const place& at, int flags, bool may_write, bool own_terminal);
+/// Opens what stands at `at`; /dev/tty is our own terminal. `may_write`: the second wall lets the
+/// caller change it.
+answer open_existing(const place& at, int flags, bool may_write);
+/// Is a file without a name wanted, in a folder that is opened (O_TMPFILE)?
+bool is_nameless_open(int flags) noexcept;
+answer open_nameless(const place& folder, int flags, mode_t mode);
+answer set_length(const place& at, off_t length);
 answer open_new(const place& at, int flags, mode_t mode);
 answer make_folder(const place& at, mode_t mode);
 answer make_node(const place& at, mode_t mode, dev_t device);
@@ -50,6 +55,9 @@ answer remove_entry(const place& at, int flags);
 /// True for a pipe, or a file or terminal that is open for writing as a standard stream of this
 /// process: such a stream may be reopened through /dev/stdout.
 bool is_own_stream(const place& at);
+
+/// Is it /dev/tty, which is another terminal for every session?
+bool is_controlling_terminal(const place& at) noexcept;
 
 /// True when what stands at `at` is a file of /proc itself, not one that /proc leads to.
 bool is_process_information(const place& at);

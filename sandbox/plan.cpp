@@ -294,10 +294,10 @@ private:
 };
 
 bool creates(guarded_operation operation) {
-  return operation != guarded_operation::remove;
+  return operation != guarded_operation::remove && operation != guarded_operation::change;
 }
 
-/// Does the nested guard forbid that `path` comes to be?
+/// Is `path` what the nested guard protects, or inside it?
 bool is_nested_name(const creation_guard& guard, std::string_view path) {
   if (!is_below(path, guard.directory)) return false;
   const std::string name = guard.path.substr(guard.directory.size() + 1);
@@ -320,8 +320,7 @@ const creation_guard* find_guard(std::span<const creation_guard> guards, std::st
     } else if (guard.kind == guard_kind::nested) {
       // Of a name with several parts the parent is not where it begins.
       const bool one_part = guard.path.find('/', guard.directory.size() + 1) == std::string::npos;
-      if (creates(operation) && !(in_own_folder && one_part) && is_nested_name(guard, path))
-        return &guard;
+      if (!(in_own_folder && one_part) && is_nested_name(guard, path)) return &guard;
     } else if (guard.is_glob) {
       if (!creates(operation) || !is_at_or_below(path, guard.directory)) continue;
       const auto glob = policy::path_glob::compile(guard.path);

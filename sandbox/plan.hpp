@@ -28,8 +28,9 @@ struct mount_step {
 /// to mount over: no placeholder is ever made on the host (§D12).
 enum class guard_kind : std::uint8_t {
   create, ///< `path` does not exist (or `path` is a glob): it must not come to be
-  nested, ///< the last names of `path` must not come to be anywhere below `directory` (a root), but
-          ///< in folders that the command has made itself, and below what `opened` names
+  nested, ///< the last names of `path` must not come to be anywhere below `directory` (a root), nor
+          ///< be changed or removed where no mount stands over them, but in folders that the
+          ///< command has made itself, and below what `opened` names
   keep,   ///< `path` exists and cannot be a mount point (a symbolic link): it must stay as it is
 };
 
@@ -48,6 +49,7 @@ struct creation_guard {
 enum class guarded_operation : std::uint8_t {
   create_file, ///< open with O_CREAT of a name that does not exist
   make_directory,
+  change, ///< open for writing, with O_CREAT, what exists
   place,  ///< rename, link, symlink, mknod or bind a socket at this path (also both of an exchange)
   remove, ///< unlink, rmdir, rename away from this path (also both of an exchange)
 };

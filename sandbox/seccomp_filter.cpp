@@ -87,11 +87,11 @@ constexpr call always_refused[] = {
     {"nfsservctl"},
 };
 
-/// Calls that make, rename or remove a name.
-constexpr call creating[] = {
-    {"creat"},   {"mkdir"},    {"mkdirat"},  {"mknod"},     {"mknodat"},
-    {"rename"},  {"renameat"}, {"link"},     {"renameat2"}, {"linkat"},
-    {"symlink"}, {"unlink"},   {"unlinkat"}, {"rmdir"},     {"symlinkat"},
+/// Calls that make, rename or remove a name, or change what it names.
+constexpr call changing[] = {
+    {"creat"},    {"mkdir"}, {"mkdirat"},   {"mknod"},    {"mknodat"}, {"rename"},
+    {"renameat"}, {"link"},  {"renameat2"}, {"linkat"},   {"symlink"}, {"unlink"},
+    {"unlinkat"}, {"rmdir"}, {"symlinkat"}, {"truncate"},
 };
 
 /// Landlock does not know these, and without an IPC namespace they reach objects of the host, by
@@ -290,10 +290,6 @@ void host_rules(rule_sink& sink) {
   // Everybody of one user (PRIO_USER, IOPRIO_WHO_USER) is more than oneself.
   sink.add({"setpriority"}, filter_answer::refuse, "everybody of a user", {equals(0, 2)});
   sink.add({"ioprio_set"}, filter_answer::refuse, "everybody of a user", {equals(0, 3)});
-  for (const std::uint64_t flag : {O_WRONLY, O_RDWR, O_TRUNC}) {
-    sink.add({"open"}, filter_answer::supervise, "for writing", {masked(1, flag, flag)});
-    sink.add({"openat"}, filter_answer::supervise, "for writing", {masked(2, flag, flag)});
-  }
 }
 
 void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation, bool on_host) {
@@ -317,10 +313,13 @@ void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation,
   network_rules(sink, network);
 
   if (guard_creation) {
-    sink.add({"open"}, filter_answer::supervise, "with O_CREAT", {masked(1, O_CREAT, O_CREAT)});
-    sink.add({"openat"}, filter_answer::supervise, "with O_CREAT", {masked(2, O_CREAT, O_CREAT)});
+    for (const std::uint64_t flag : {O_CREAT, O_WRONLY, O_RDWR, O_TRUNC}) {
+      const std::string condition = flag == O_CREAT ? "with O_CREAT" : "for writing";
+      sink.add({"open"}, filter_answer::supervise, condition, {masked(1, flag, flag)});
+      sink.add({"openat"}, filter_answer::supervise, condition, {masked(2, flag, flag)});
+    }
     sink.add({"openat2"}, filter_answer::unsupported);
-    for (const call& c : creating)
+    for (const call& c : changing)
       sink.add(c, filter_answer::supervise);
   }
   if (on_host) host_rules(sink);

@@ -26,9 +26,10 @@ struct filter_rule {
 };
 
 /// The rules of the filter for a kind of network; `guard_creation` adds the calls that make,
-/// rename or remove names, which a plan with guards puts to the supervisor. `on_host` adds what
-/// namespaces and read-only mounts do otherwise: every opening for writing, owners, modes and times
-/// are supervised; extended attributes, System V memory and the scheduling of others are refused.
+/// rename or remove names and the openings for writing, which a plan with guards puts to the
+/// supervisor. `on_host` adds what namespaces and read-only mounts do otherwise: owners, modes and
+/// times are supervised; extended attributes, System V memory and the scheduling of others are
+/// refused.
 std::vector<filter_rule> describe_filter(init::network_kind network, bool guard_creation,
                                          bool on_host = false);
 

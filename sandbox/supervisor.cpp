@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -21,7 +22,7 @@ namespace {
 
 /// The registers of one call, brought to the form of its `at` variant.
 struct name_call {
-  enum class what { none, open, mkdir, mknod, symlink, link, rename, remove };
+  enum class what { none, open, mkdir, mknod, symlink, link, rename, remove, truncate };
   what kind = what::none;
   const char* name = "";
   int dirfd = AT_FDCWD;
@@ -49,6 +50,7 @@ name_call decode(const seccomp_data& data) {
   case SYS_renameat: return {what::rename, "renameat", fd(0), a[1], fd(2), a[3], 0, 0, 0};
 #endif
   case SYS_renameat2: return {what::rename, "renameat2", fd(0), a[1], fd(2), a[3], a[4], 0, 0};
+  case SYS_truncate: return {what::truncate, "truncate", AT_FDCWD, a[0], 0, 0, a[1], 0, 0};
   case SYS_unlinkat: return {what::remove, "unlinkat", fd(0), a[1], 0, 0, a[2], 0, 0};
 #ifdef SYS_open
   case SYS_open: return {what::open, "open", AT_FDCWD, a[0], 0, 0, a[1], mode(2), 0};
@@ -124,29 +126,87 @@ struct supervisor::state {
   answer make(const caller& who, const name_call& call, const std::string& path);
   answer link_or_rename(const caller& who, const name_call& call, const std::string& path);
   answer remove(const caller& who, const name_call& call, const std::string& path);
+  answer truncate(const caller& who, const name_call& call, const std::string& path);
+  [[nodiscard]] std::optional<place> named(const caller& who, const place& at) const;
+  [[nodiscard]] bool is_reachable(const place& at, const place& shown) const;
   answer decide(const seccomp_notif& request);
 };
 
 answer supervisor::state::open_file(const caller& who, const name_call& call,
                                     const std::string& path) {
   const int flags = static_cast<int>(call.flags);
+  // Only a handle, whatever it leads to when the kernel looks; and it cannot be handed over.
+  if ((flags & O_PATH) != 0) {
+    answer a;
+    a.let_through = true;
+    return a;
+  }
   const bool follow = (flags & (O_NOFOLLOW | O_EXCL)) == 0;
   const place at = who.locate(call.dirfd, path, follow);
   if (at.error != 0) return answer::failure(at.error);
+  const auto mode = [&] { return call.mode & ~who.file_mode_mask(); };
   if (at.exists()) {
-    const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-    const bool reachable =
-        may_change(how.on_host ? path_on_host(at.object) : at.path()) || is_own_stream(at);
+    const auto real = named(who, at);
+    const place& shown = real ? *real : at;
     // Opened by us, a file of /proc could say more than its caller may know.
     if (is_process_information(at)) return answer::failure(refusal_of(at));
+    if (is_nameless_open(flags)) {
+      if (!is_reachable(at, shown)) return answer::failure(refusal_of(at));
+      const auto granted = mode();
+      return who.still_waits() ? open_nameless(at, flags, granted) : answer::failure(EINTR);
+    }
+    const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+    if (writes)
+      if (const int no = guarded(call, shown, guarded_operation::change))
+        return answer::failure(no);
     if (!who.still_waits()) return answer::failure(EINTR);
-    return open_existing(at, flags, !writes || reachable, how.own_terminal);
+    if (!is_controlling_terminal(at))
+      return open_existing(at, flags, !writes || is_reachable(at, shown));
+    const auto terminal = who.terminal(how.own_terminal);
+    return terminal ? open_existing(*terminal, flags, true) : answer::failure(ENXIO);
   }
+  if ((flags & O_CREAT) == 0) return answer::failure(ENOENT);
   if (at.trailing_slash) return answer::failure(EISDIR);
   if (const int no = guarded(call, at, guarded_operation::create_file)) return answer::failure(no);
   if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
-  const mode_t mode = call.mode & ~who.file_mode_mask();
-  return who.still_waits() ? open_new(at, flags, mode) : answer::failure(EINTR);
+  const auto granted = mode();
+  return who.still_waits() ? open_new(at, flags, granted) : answer::failure(EINTR);
+}
+
+/// What a link of /proc leads to, by its own name, if it has one.
+std::optional<place> supervisor::state::named(const caller& who, const place& at) const {
+  if (!at.folder_path.starts_with("/proc/")) return std::nullopt;
+  place real = who.locate(AT_FDCWD, path_on_host(at.object), false);
+  struct stat wanted {
+  }, found{};
+  const bool same = real.error == 0 && real.exists() && fstat(at.object.get(), &wanted) == 0 &&
+                    fstat(real.object.get(), &found) == 0 && wanted.st_dev == found.st_dev &&
+                    wanted.st_ino == found.st_ino;
+  return same ? std::optional{std::move(real)} : std::nullopt;
+}
+
+/// Does the second wall let the caller change what stands there? Without a name (a memory file,
+/// one that was removed) only the mounts speak.
+bool supervisor::state::is_reachable(const place& at, const place& shown) const {
+  struct stat st {};
+  return may_change(how.on_host ? path_on_host(at.object) : shown.path()) || is_own_stream(at) ||
+         (fstat(at.object.get(), &st) == 0 && st.st_nlink == 0 && !S_ISDIR(st.st_mode));
+}
+
+answer supervisor::state::truncate(const caller& who, const name_call& call,
+                                   const std::string& path) {
+  const place at = who.locate(call.dirfd, path, true);
+  if (at.error != 0) return answer::failure(at.error);
+  if (!at.exists()) return answer::failure(ENOENT);
+  if (S_ISDIR(at.object_mode)) return answer::failure(EISDIR);
+  if (!S_ISREG(at.object_mode)) return answer::failure(EINVAL);
+  if (is_process_information(at)) return answer::failure(refusal_of(at));
+  const auto real = named(who, at);
+  const place& shown = real ? *real : at;
+  if (const int no = guarded(call, shown, guarded_operation::change)) return answer::failure(no);
+  if (!is_reachable(at, shown)) return answer::failure(refusal_of(at));
+  if (!who.still_waits()) return answer::failure(EINTR);
+  return set_length(at, static_cast<off_t>(call.flags));
 }
 
 answer supervisor::state::make(const caller& who, const name_call& call, const std::string& path) {
@@ -219,7 +279,9 @@ answer supervisor::state::remove(const caller& who, const name_call& call,
   if (at.error != 0) return answer::failure(at.error);
   if (!at.exists()) return answer::failure(ENOENT);
   if (!who.still_waits()) return answer::failure(EINTR);
-  if (const int no = guarded(call, at, guarded_operation::remove)) return answer::failure(no);
+  // A socket is nobody's settings, whatever its name.
+  if (!S_ISSOCK(at.object_mode))
+    if (const int no = guarded(call, at, guarded_operation::remove)) return answer::failure(no);
   if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
   auto removed = remove_entry(at, static_cast<int>(call.flags));
   if (removed.error == 0) folders.forget_own(at);
@@ -251,6 +313,7 @@ answer supervisor::state::decide(const seccomp_notif& request) {
   case name_call::what::link:
   case name_call::what::rename: return link_or_rename(who, call, *path);
   case name_call::what::remove: return remove(who, call, *path);
+  case name_call::what::truncate: return truncate(who, call, *path);
   case name_call::what::none: break;
   }
   return answer::failure(EPERM);

@@ -63,6 +63,7 @@ private:
   void embedded_commands(words all, const context& at);
   void given_words(words inner, std::string_view replaced, std::string_view input,
                    const context& at);
+  void settings_of_builders(words all, std::string_view name, const context& at);
   void command_option(word value, std::string_view of, const context& at);
   void ssh_option(word value, std::string_view of, const context& at);
   void job_table(const context& at);

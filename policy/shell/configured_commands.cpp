@@ -10,55 +10,93 @@ namespace gatehouse::policy::shell {
 namespace {
 
 // Sorted.
-constexpr std::array<std::string_view, 49> command_variables = {"AR",
-                                                                "BAT_PAGER",
-                                                                "BROWSER",
-                                                                "CC",
-                                                                "CPP",
-                                                                "CVS_RSH",
-                                                                "CXX",
-                                                                "DELTA_PAGER",
-                                                                "EDITOR",
-                                                                "FCEDIT",
-                                                                "FZF_DEFAULT_COMMAND",
-                                                                "GH_EDITOR",
-                                                                "GH_PAGER",
-                                                                "GIT_ASKPASS",
-                                                                "GIT_EDITOR",
-                                                                "GIT_EXTERNAL_DIFF",
-                                                                "GIT_PAGER",
-                                                                "GIT_PROXY_COMMAND",
-                                                                "GIT_SEQUENCE_EDITOR",
-                                                                "GIT_SSH",
-                                                                "GIT_SSH_COMMAND",
-                                                                "HGEDITOR",
-                                                                "KUBE_EDITOR",
-                                                                "LD",
-                                                                "LESSCLOSE",
-                                                                "LESSOPEN",
-                                                                "MAKE",
-                                                                "MANPAGER",
-                                                                "PAGER",
-                                                                "PROMPT_COMMAND",
-                                                                "PS4",
-                                                                "PSQL_EDITOR",
-                                                                "PSQL_PAGER",
-                                                                "RSYNC_RSH",
-                                                                "RUSTC",
-                                                                "RUSTC_WORKSPACE_WRAPPER",
-                                                                "RUSTC_WRAPPER",
-                                                                "RUSTDOC",
-                                                                "SSH_ASKPASS",
-                                                                "SUDO_ASKPASS",
-                                                                "SUDO_EDITOR",
-                                                                "SVN_EDITOR",
-                                                                "SVN_SSH",
-                                                                "SYSTEMD_EDITOR",
-                                                                "SYSTEMD_PAGER",
-                                                                "TERMINAL",
-                                                                "VISUAL",
-                                                                "npm_config_editor",
-                                                                "npm_config_script_shell"};
+constexpr auto command_variables =
+    std::to_array<std::string_view>({"AR",
+                                     "BAT_PAGER",
+                                     "BROWSER",
+                                     "CARGO_BUILD_RUSTC",
+                                     "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+                                     "CARGO_BUILD_RUSTC_WRAPPER",
+                                     "CARGO_BUILD_RUSTDOC",
+                                     "CC",
+                                     "CPP",
+                                     "CVS_RSH",
+                                     "CXX",
+                                     "DELTA_PAGER",
+                                     "DIFFPROG",
+                                     "EDITOR",
+                                     "FCEDIT",
+                                     "FZF_DEFAULT_COMMAND",
+                                     "GH_EDITOR",
+                                     "GH_PAGER",
+                                     "GIT_ASKPASS",
+                                     "GIT_EDITOR",
+                                     "GIT_EXTERNAL_DIFF",
+                                     "GIT_PAGER",
+                                     "GIT_PROXY_COMMAND",
+                                     "GIT_SEQUENCE_EDITOR",
+                                     "GIT_SSH",
+                                     "GIT_SSH_COMMAND",
+                                     "HGEDITOR",
+                                     "KUBE_EDITOR",
+                                     "LD",
+                                     "LESSCLOSE",
+                                     "LESSOPEN",
+                                     "MAKE",
+                                     "MANPAGER",
+                                     "NIX_PAGER",
+                                     "PAGER",
+                                     "PROMPT_COMMAND",
+                                     "PS4",
+                                     "PSQL_EDITOR",
+                                     "PSQL_PAGER",
+                                     "RSYNC_CONNECT_PROG",
+                                     "RSYNC_RSH",
+                                     "RUSTC",
+                                     "RUSTC_WORKSPACE_WRAPPER",
+                                     "RUSTC_WRAPPER",
+                                     "RUSTDOC",
+                                     "SSH_ASKPASS",
+                                     "SUDO_ASKPASS",
+                                     "SUDO_EDITOR",
+                                     "SVN_EDITOR",
+                                     "SVN_SSH",
+                                     "SYSTEMD_EDITOR",
+                                     "SYSTEMD_PAGER",
+                                     "TERMINAL",
+                                     "TEXEDIT",
+                                     "VISUAL",
+                                     "npm_config_editor",
+                                     "npm_config_script_shell"});
+
+/// Variables that hold further options of a program.
+struct option_variable {
+  std::string_view name, program;
+};
+constexpr auto option_variables = std::to_array<option_variable>({
+    {"FZF_DEFAULT_OPTS", "fzf"},
+    {"GNUMAKEFLAGS", "make"},
+    {"GOFLAGS", "go"},
+    {"MAKEFLAGS", "make"},
+    {"MANOPT", "man"},
+    {"TAR_OPTIONS", "tar"},
+});
+
+/// `CARGO_TARGET_<triple>_RUNNER`, `…_LINKER`.
+bool names_cargo_program(std::string_view variable) {
+  return variable.starts_with("CARGO_TARGET_") &&
+         (variable.ends_with("_RUNNER") || variable.ends_with("_LINKER"));
+}
+
+std::vector<word> option_words(std::string_view program, std::string_view text) {
+  std::vector<word> words{{.text = std::string(program)}};
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find_first_of(" \t\n", at), text.size());
+    if (end > at) words.push_back({.text = std::string(text.substr(at, end - at))});
+    at = end + 1;
+  }
+  return words;
+}
 
 constexpr wrapper_grammar git_grammar = {
     .name = "git",
@@ -68,6 +106,23 @@ constexpr wrapper_grammar git_grammar = {
              "man-path info-path paginate no-pager no-replace-objects bare literal-pathspecs "
              "glob-pathspecs noglob-pathspecs icase-pathspecs no-optional-locks list-cmds= "
              "attr-source= no-lazy-fetch no-advice version help"};
+
+/// `ext::PROGRAM ARGUMENT…`: words between blanks; `% ` is a blank in a word, `%%` a percent sign.
+std::vector<word> transport_words(const word& address) {
+  std::vector<word> words(1);
+  const std::string_view text = std::string_view{address.text}.substr(5);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ') {
+      words.emplace_back();
+    } else {
+      if (text[i] == '%' && i + 1 < text.size()) ++i;
+      words.back().text += text[i];
+    }
+  }
+  for (auto& w : words)
+    w.known = address.known;
+  return words;
+}
 
 /// True when git gives the value of `key` to a shell.
 bool is_command_key(std::string_view key) {
@@ -102,6 +157,10 @@ void analyzer::git_setting(std::string key, word value, std::string_view of, con
   const bool shell_alias = value.text.starts_with('!');
   if (shell_alias) value.text.erase(0, 1);
   if (shell_alias || is_command_key(key)) script_word(value, of, at);
+  if (!shell_alias && key.starts_with("alias.")) {
+    value.text.insert(0, "git ");
+    script_word(value, of, at);
+  }
   if (key == "core.hookspath") unreadable("git is told to run hooks of another folder");
 }
 
@@ -117,14 +176,19 @@ void analyzer::assigned_scripts(std::span<const std::string> assignments, const 
     }
     if (assignment.starts_with("GIT_CONFIG_PARAMETERS="))
       unreadable("git is configured by GIT_CONFIG_PARAMETERS");
-    if (!std::binary_search(command_variables.begin(), command_variables.end(),
-                            assigned_name(assignment)))
-      continue;
     context other = at;
     other.any_shell = true;
-    auto command = assignment.substr(assignment.find('=') + 1);
+    const auto variable = std::string_view{assignment}.substr(0, assignment.find('='));
+    auto command = assignment.substr(std::min(variable.size() + 1, assignment.size()));
+    for (const auto& known : option_variables)
+      if (variable == known.name) embedded_commands(option_words(known.program, command), other);
+    if (variable.starts_with("BASH_FUNC_")) // an exported function: `BASH_FUNC_f%%=() { …; }`
+      script_word(word{.text = "f " + command + "; f"}, variable, other);
+    if (!std::binary_search(command_variables.begin(), command_variables.end(), variable) &&
+        !names_cargo_program(variable))
+      continue;
     if (assignment.starts_with("LESS")) command.erase(0, command.find_first_not_of("|-"));
-    script_word(word{.text = std::move(command)}, assigned_name(assignment), other);
+    script_word(word{.text = std::move(command)}, variable, other);
   }
 }
 
@@ -145,17 +209,22 @@ void analyzer::git_commands(words all, const context& at) {
   if (rest.size() < 2) return;
   const auto& subcommand = rest[0].text;
   for (const auto& w : rest.subspan(1))
-    if (w.text.starts_with("ext::")) {
-      auto transport = w;
-      transport.text.erase(0, 5);
-      script_word(transport, "git", other);
-    }
+    if (w.text.starts_with("ext::")) inner_command(transport_words(w), true, "git", other);
   if (subcommand == "config") {
     for (std::size_t i = 1; i + 1 < rest.size(); ++i)
       if (!rest[i].text.starts_with('-') && rest[i].text.find('.') != std::string::npos)
         return git_setting(rest[i].text, rest[i + 1], "git config", other);
     return;
   }
+  if (subcommand == "clone" || subcommand == "init")
+    for (std::size_t i = 1; i < rest.size(); ++i)
+      if (auto value = option_value(rest, i, "c", "config")) {
+        const auto equals = value->text.find('=');
+        if (equals == std::string::npos) continue;
+        const auto key = value->text.substr(0, equals);
+        value->text.erase(0, equals + 1);
+        git_setting(key, *std::move(value), "git clone -c", other);
+      }
   if (subcommand == "submodule" || subcommand == "bisect") {
     const auto verb = std::find_if(rest.begin() + 1, rest.end(), [](const word& w) {
       return w.text == "foreach" || w.text == "run";

@@ -75,7 +75,7 @@ bool is_starting_name(std::string_view name) {
 
 /// True when `code` names something that starts programs.
 bool starts_programs(std::string_view code, bool backticks) {
-  if (backticks && code.find_first_of("`") != std::string_view::npos) return true;
+  if (backticks && code.find('`') != std::string_view::npos) return true;
   for (std::size_t at = 0; at < code.size();) {
     if (!is_name_start(code[at])) {
       // awk: print | "command"; "command" | getline. ruby: %x(…). perl: open(F, "command|").

@@ -22,7 +22,7 @@ bool lists(std::string_view list, std::string_view word) {
 
 /// True when a long option of `list` is `given` or is abbreviated by it.
 bool abbreviates_one(std::string_view list, std::string_view given) {
-  constexpr std::size_t shortest = 4;
+  constexpr std::size_t shortest = 2;
   for (std::size_t at = 0; at < list.size();) {
     const auto end = std::min(list.find(' ', at), list.size());
     const auto name = list.substr(at, end - at);
@@ -39,37 +39,54 @@ struct command_options {
   std::string_view longs;    ///< with one dash or two
 };
 constexpr auto option_table = std::to_array<command_options>({
+    {"ag bat batcat delta glow", "", "pager"},
     {"ansible", "a", "args"},
     {"apt apt-get aptitude", "o", "option"},
     {"bind", "x", ""},
+    {"bpftrace dtrace", "c", ""},
     {"cc c++ gcc g++ clang clang++", "", "wrapper"},
     {"compgen complete", "C", ""},
+    {"cpio", "", "rsh-command"},
+    {"dpkg dpkg-deb", "", "pre-invoke post-invoke"},
     {"fc", "e", ""},
+    {"fzf sk", "", "preview"},
     {"gcloud", "", "command"},
     {"go", "", "exec toolexec vettool"},
     {"hash", "p", ""},
-    {"man", "P", "pager"},
+    {"install ginstall", "", "strip-program"},
+    {"man", "PH", "pager html"},
     {"nc ncat netcat", "ec", "exec sh-exec lua-exec"},
     {"nix-shell", "", "run command"},
     {"nodemon", "x", "exec"},
-    {"npm npx", "c", "call"},
+    {"npm npx", "c", "call script-shell"},
+    {"pnpm yarn", "", "script-shell"},
+    {"rg ripgrep", "", "pre hostname-bin"},
     {"rsync", "e", "rsh rsync-path"},
     {"scp sftp", "SDo", ""},
-    {"sort", "", "compress-program"},
-    {"split", "", "filter"},
+    {"sort gsort", "", "compress-program"},
+    {"split gsplit", "", "filter"},
     {"start-stop-daemon", "ax", "exec startas"},
     {"tar gtar bsdtar", "IF",
      "use-compress-program to-command checkpoint-action rsh-command rmt-command info-script "
      "new-volume-script"},
+    {"tcpdump", "z", ""},
     {"vagrant", "c", "command"},
+    {"valgrind", "", "db-command"},
+    {"wget wget2", "", "use-askpass"},
     {"zip", "", "unzip-command TT"},
 });
 
 /// Programs that start the words after a `--`.
 constexpr std::string_view separated_commands =
-    "asdf aws-vault bear chamber devbox distrobox doppler dotenv gnome-terminal heroku incus "
-    "infisical konsole kubectl lxc mise nix oc op py-spy start-stop-daemon wait-for-it "
-    "xfce4-terminal";
+    "asdf aws-vault bear cage chamber colima coresched daemon ddev devbox devcontainer distrobox "
+    "doppler dotenv gnome-terminal gpg-agent guix heroku incus infisical konsole kubectl lldb lxc "
+    "lxc-attach minikube mise multipass nix oc op pipesz py-spy retry schroot start-stop-daemon "
+    "wait-for-it wezterm xfce4-terminal xinit zellij";
+
+/// Terminals: what follows `-e` or `-x` is a command.
+constexpr std::string_view terminals =
+    "alacritty foot gnome-terminal kitty konsole lxterminal mate-terminal mlterm qterminal rxvt st "
+    "terminator terminology tilix urxvt uxterm x-terminal-emulator xfce4-terminal xterm";
 
 /// Programs whose language runs the rest of a line after a marker.
 struct command_markers {
@@ -82,7 +99,7 @@ constexpr auto marker_table = std::to_array<command_markers>({
     {"ftp lftp less more most telnet", {"!"}},
     {"gdb lldb", {"!", "shell "}},
     {"mysql mariadb", {"\\!", "system "}},
-    {"psql", {"\\!"}},
+    {"psql", {"\\!", "PROGRAM ", "program "}},
     {"sqlite3 sqlite", {".shell ", ".system ", ".sh ", ".sy "}},
 });
 
@@ -113,6 +130,19 @@ std::string makefile_commands(std::string_view text) {
   return commands;
 }
 
+/// `tar cfI ARCHIVE PROGRAM …`: letters without a dash take the words after them, in their order.
+std::vector<word> old_style_programs(std::span<const word> all) {
+  std::vector<word> found;
+  if (all.size() < 2 || all[1].text.starts_with('-') || !all[1].known) return found;
+  std::size_t next = 2;
+  for (const char letter : all[1].text) {
+    if (std::string_view{"bCfFgHIKLNTVX"}.find(letter) == std::string_view::npos) continue;
+    if (next < all.size() && (letter == 'I' || letter == 'F')) found.push_back(all[next]);
+    ++next;
+  }
+  return found;
+}
+
 /// What follows the marker on each line that has one.
 std::string marked_commands(std::string_view text, const command_markers& known) {
   std::string commands;
@@ -126,7 +156,10 @@ std::string marked_commands(std::string_view text, const command_markers& known)
       // A word of the language, not the end of another one.
       if (found > 0 && is_name_start(marker.front()) && is_name_part(line[found - 1])) continue;
       auto command = line.substr(found + marker.size());
-      if (marker.ends_with('(')) {
+      if (marker.ends_with("PROGRAM ") || marker.ends_with("program ")) {
+        command = command.substr(std::min(command.find_first_not_of(" '"), command.size()));
+        command = command.substr(0, command.find('\''));
+      } else if (marker.ends_with('(')) {
         const auto last = command.find_last_of("'\")");
         command = command.substr(std::min<std::size_t>(1, command.size()),
                                  last == std::string_view::npos || last == 0 ? last : last - 1);
@@ -160,7 +193,8 @@ std::optional<word> option_value(std::span<const word> all, std::size_t& i, std:
   if (text[1] == '-') return std::nullopt;
   for (std::size_t k = 1; k < text.size() && is_name_part(text[k]); ++k) {
     if (shorts.find(text[k]) == std::string_view::npos) continue;
-    if (k + 1 == text.size()) return next();
+    // `node -pe CODE`: two of them in one cluster share the next word.
+    if (text.find_first_not_of(shorts, k + 1) == std::string_view::npos) return next();
     auto value = all[i];
     value.text.erase(0, k + 1);
     return value;
@@ -214,12 +248,29 @@ void analyzer::embedded_commands(words all, const context& caller) {
   }
   if (name == "cmake" && all.size() > 2 && all[1].text == "-E")
     return inner_command(all.subspan(2), true, name, at);
-  if (name == "xterm" || name == "urxvt" || name == "konsole") {
-    const auto runs =
-        std::find_if(all.begin() + 1, all.end(), [](const word& w) { return w.text == "-e"; });
+  if (lists(terminals, name)) {
+    const auto runs = std::find_if(all.begin() + 1, all.end(), [](const word& w) {
+      return w.text == "-e" || w.text == "-x" || w.text == "--command";
+    });
     if (runs != all.end())
       return inner_command(all.subspan(static_cast<std::size_t>(runs - all.begin()) + 1), true,
                            name, at);
+  }
+  if (name == "tar" || name == "gtar" || name == "bsdtar")
+    for (const auto& program : old_style_programs(all))
+      script_word(program, name, at);
+  if (name == "strace" || name == "tcpdump")
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (auto value = option_value(all, i, "o", "output");
+          value && (value->text.starts_with('|') || value->text.starts_with('!'))) {
+        value->text.erase(0, 1);
+        script_word(*value, name, at);
+      }
+  settings_of_builders(all, name, at);
+  if (name == "runcon") { // a context, or options that make one
+    for (std::size_t first = 1; first < all.size(); ++first)
+      if (!all[first].text.starts_with('-')) inner_command(all.subspan(first), true, name, at);
+    return;
   }
   if (name == "capsh") {
     const auto dashes =
@@ -229,7 +280,7 @@ void analyzer::embedded_commands(words all, const context& caller) {
     inner.front().text = "bash";
     return shell(inner, at);
   }
-  if (name == "tmux" || name == "screen") {
+  if (name == "tmux" || name == "screen" || name == "tmate" || name == "byobu") {
     // Any operand of `new`, `split-window`, `send-keys`, `-X stuff`, … may be a shell command.
     for (const auto& w : all.subspan(1))
       if (!w.text.starts_with('-') && !w.may_vanish) script_word(w, name, at);
@@ -239,7 +290,7 @@ void analyzer::embedded_commands(words all, const context& caller) {
     return;
   }
   if (name == "socat")
-    for (auto w : all.subspan(1))
+    for (const auto& w : all.subspan(1))
       for (const std::string_view kind : {"EXEC:", "SYSTEM:", "exec:", "system:"})
         if (const auto found = w.text.find(kind); found == 0) {
           auto command = w;
@@ -259,6 +310,53 @@ void analyzer::embedded_commands(words all, const context& caller) {
     }
   }
   embedded_code(all, at);
+}
+
+/// Settings whose value is a program: `rustc -C linker=P`, `cargo --config build.rustc="P"`,
+/// `java -XX:OnError=C`, `rpm --eval '%(C)'`.
+void analyzer::settings_of_builders(words all, std::string_view name, const context& at) {
+  const auto value_behind = [&](word w, std::size_t at_text) {
+    w.text.erase(0, at_text);
+    std::erase_if(w.text, [](char c) { return c == '"' || c == '\''; });
+    script_word(w, name, at);
+  };
+  const bool cargo = name == "cargo", rustc = name == "rustc" || name == "rustdoc";
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (rustc || cargo) {
+      const auto given = option_value(all, i, rustc ? "C" : "", rustc ? "codegen" : "config");
+      if (!given) continue;
+      const std::string_view text = given->text;
+      const auto equals = std::min(text.find('='), text.size());
+      const auto key = text.substr(0, text.find_last_not_of(" \t", equals - 1) + 1);
+      for (const std::string_view ending : {"linker", "rustc", "rustdoc", "runner", "rustc-wrapper",
+                                            "rustc-workspace-wrapper", "credential-provider"})
+        if (key == ending || (cargo && key.ends_with("." + std::string(ending))))
+          value_behind(*given, equals + 1);
+    } else if (name == "java" || name == "javac") {
+      for (const std::string_view option : {"-XX:OnOutOfMemoryError=", "-XX:OnError="})
+        if (all[i].text.starts_with(option)) value_behind(all[i], option.size());
+    } else if (name == "rpm" || name == "rpmbuild") {
+      auto macro = option_value(all, i, "ED", "eval define");
+      if (!macro) continue;
+      const auto call = macro->text.find("%(");
+      if (call == std::string::npos) continue;
+      macro->text = macro->text.substr(call + 2, macro->text.rfind(')') - call - 2);
+      script_word(*macro, name, at);
+    } else if (name == "fzf" || name == "sk") {
+      const auto bound = option_value(all, i, "", "bind");
+      if (!bound) continue;
+      for (const std::string_view action :
+           {"execute", "execute-silent", "reload", "become", "transform", "preview"})
+        for (const char open : {'(', ':', '['}) {
+          const auto found = bound->text.find(std::string(action) + open);
+          if (found == std::string::npos) continue;
+          word command = *bound;
+          command.text.erase(0, found + action.size() + 1);
+          if (open != ':' && !command.text.empty()) command.text.pop_back();
+          script_word(command, name, at);
+        }
+    }
+  }
 }
 
 /// The commands that xargs makes of an input that is known.
@@ -313,13 +411,21 @@ void analyzer::makefile(words all, const context& at) {
       auto value = all[i];
       value.text.erase(0, value.text.find('=') + 1);
       if (!is_shell_name(base_name(value.text))) script_word(value, "make", at);
-    } else if (auto made = option_value(all, i, "", "eval")) {
+    } else if (auto made = option_value(all, i, "E", "eval")) {
       made->text = makefile_commands(made->text);
       script_word(*made, "make", at);
-    } else if (text == "-f" || text == "--file" || text == "--makefile") {
-      from_input = from_input || (i + 1 < all.size() && all[i + 1].text == "-");
-    } else {
-      from_input = from_input || text == "-f-" || text.ends_with("file=-");
+    } else if (auto file = option_value(all, i, "f", "file makefile")) {
+      from_input = from_input || file->text == "-" || is_input_path(file->text);
+      if (file->is_process && at.reading != nullptr) {
+        word printed;
+        printed.text = makefile_commands(printed_text(*at.reading, file->process, printed.known));
+        script_word(printed, "make", at);
+      }
+    } else if (const auto equals = text.find('='); equals != std::string::npos) {
+      auto value = all[i];
+      const bool runs = equals > 0 && text[equals - 1] == '!'; // NAME!=COMMAND
+      value.text = runs ? text.substr(equals + 1) : makefile_commands(text.substr(equals + 1));
+      if (!value.text.empty()) script_word(value, "make", at);
     }
   }
   if (!from_input) return;

@@ -68,7 +68,6 @@ void script_reader::simple_command() {
       continue;
     }
     if (!has_program) {
-      has_program = true;
       const bool bare = raw.pieces.size() == 1 && raw.pieces[0].type == word_piece::kind::bare;
       if (peek() == '(' ||
           (is_blank(peek()) && text_.find_first_not_of(" \t", at_) != std::string_view::npos &&

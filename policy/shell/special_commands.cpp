@@ -20,10 +20,6 @@ constexpr std::array<std::string_view, 14> subscript_users = {
     "[",      "declare", "export",    "getopts",  "let",  "local",   "mapfile",
     "printf", "read",    "readarray", "readonly", "test", "typeset", "unset"};
 
-bool is_input_path(std::string_view path) {
-  return path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
-}
-
 /// `ssh`: short options with a value.
 constexpr wrapper_grammar ssh_grammar = {
     .name = "ssh", .flags = "46AaCfGgKkMNnqsTtVvXxYy", .values = "BbcDEeFIiJLlmOoPpQRSWw"};
@@ -52,6 +48,10 @@ void put_unknown(word& w, std::string_view placeholder) {
        at = w.text.find(placeholder, at + unknown_part.size()))
     w.text.replace(at, placeholder.size(), unknown_part);
   w.known = false;
+}
+
+bool is_input_path(std::string_view path) noexcept {
+  return path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
 }
 
 bool is_like_bash(std::string_view name) noexcept {
@@ -107,7 +107,9 @@ void analyzer::unwrap(words all, const context& at) {
   if (name == "ssh" || name == "slogin" || name == "rsh") return remote_shell(all, at);
   if (name == "at" || name == "batch") return input_script(name, at);
   if (name == "parallel") return parallel(all, at);
-  if (name == "docker" || name == "podman" || name == "nerdctl") return container(all, at);
+  if (name == "docker" || name == "podman" || name == "nerdctl" || name == "docker-compose" ||
+      name == "podman-compose")
+    return container(all, at);
   if (is_powershell_name(name)) return powershell(all, at);
   embedded_commands(all, at);
   // `npm exec`, `perf stat`: the subcommand is what runs another program.

@@ -21,6 +21,9 @@ void put_unknown(word& w, std::string_view placeholder);
 std::optional<word> option_value(std::span<const word> all, std::size_t& i, std::string_view shorts,
                                  std::string_view longs);
 
+/// True for the names of standard input among the files.
+bool is_input_path(std::string_view path) noexcept;
+
 /// True for a shell that reads `[[`, `((`, `$'…'` and `&>` as bash does.
 bool is_like_bash(std::string_view name) noexcept;
 

@@ -128,8 +128,16 @@ TEST_SUITE("policy.access") {
         CHECK(answer.decided_by == "protected name `" + name + "`");
         CHECK(granted(p, at + "/below") == access::read);
       }
-      // Deeper down they are what the host shows (protected_paths) and the supervisor guards.
+      // Deeper down they count where somebody watches (nested_roots).
       CHECK(granted(p, "/w/sub/" + name) == access::write);
+      auto watched = context();
+      watched.nested_roots = {"/w"};
+      const auto deep = evaluate_access(p, watched, "/w/sub/" + name + "/below");
+      CHECK(deep.granted == access::read);
+      CHECK(deep.decided_by == "protected name `" + name + "`");
+      CHECK(evaluate_access(p, watched, "/w/node_modules/a/" + name).granted == access::write);
+      const auto opened = workspace_with({path("/w/sub/" + name, access::write)});
+      CHECK(evaluate_access(opened, watched, "/w/sub/" + name + "/below").granted == access::write);
       const auto nested = policy::find_protected_name(policy::default_protected_names(), "/w",
                                                       "/w/a/b/" + name + "/below");
       REQUIRE(nested);

@@ -38,6 +38,14 @@ TEST_CASE("BR-202 credentials are known by name or by value, and only those") {
   }
 }
 
+TEST_CASE("the wider question is also true for what only contains such a word") {
+  for (const auto* entry :
+       {"MONKEY=1", "aws_secret_access=s", "MYTOKENS=1", "PGPASSWORD=x", "U=https://a:b@c/"})
+    CHECK(may_hold_secret(entry));
+  for (const auto* entry : {"PATH=/secret", "HOME=/token", "XAUTHORITY=/x"})
+    CHECK_FALSE(may_hold_secret(entry));
+}
+
 TEST_CASE("BR-202 what the user keeps stays, in its place") {
   const std::string kept[] = {"SENTRY_TOKEN"};
   CHECK(without_secrets({"A=1", "GH_TOKEN=x", "SENTRY_TOKEN=y", "B=2"}, kept) ==

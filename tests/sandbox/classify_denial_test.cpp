@@ -106,6 +106,12 @@ TEST_SUITE("sandbox.classify_denial") {
         {"java.io.FileNotFoundException: /srv/out.log (Read-only file system)", "/srv/out.log"},
         {"/usr/bin/ld: cannot open output file ../a.out: Read-only file system", "/a.out"},
         {"tar: /srv/x: Cannot open: Read-only file system", "/srv/x", 2},
+        {"tar: /srv/my file: Cannot mkdir: Read-only file system", "/srv/my file", 2},
+        {"tar: .git/config: Cannot open: File exists", "/w/.git/config", 2},
+        {"/srv/deep resides on a read-only file system.\ncurl: (23) Failed writing received data "
+         "to "
+         "disk/application",
+         "/srv/deep", 23},
         {"sed: couldn't open temporary file /etc/sedAbC: Read-only file system", "/etc/sedAbC", 4},
         {"mktemp: failed to create file via template ‘/run/tmp.XXXXXXXXXX’: Read-only file system",
          "/run/tmp.XXXXXXXXXX"},
@@ -121,6 +127,43 @@ TEST_SUITE("sandbox.classify_denial") {
       CHECK_FALSE(d->entry.empty());
       CHECK(has(d->remedy, "with_additional_permissions"));
     }
+  }
+
+  TEST_CASE("§92b of a program that names no path, the place where it was to write is named") {
+    struct row {
+      std::vector<std::string> argv;
+      const char* words;
+      const char* path;
+    };
+    const char* curl = "curl: (23) Failure writing output to destination";
+    const char* tar = "tar: f: Cannot open: Read-only file system";
+    const std::vector<row> rows = {
+        {{"curl", "-sS", "-o", "/srv/x", "https://h/y"}, curl, "/srv/x"},
+        {{"curl", "-so/srv/x", "https://h/y"}, curl, "/srv/x"},
+        {{"curl", "--output=/srv/x", "https://h/y"}, curl, "/srv/x"},
+        {{"curl", "-o", ".git/hooks/pre-commit", "https://h/y"}, curl, "/w/.git/hooks/pre-commit"},
+        {{"bash", "-c", "cd /srv && curl -sSO https://h/d/y.tgz?v=1"}, curl, "/srv/y.tgz"},
+        {{"bash", "-c", "curl -o '/srv/x' https://h/y; exit 23"}, curl, "/srv/x"},
+        {{"tar", "xf", "a.tar", "-C", "/srv"}, tar, "/srv/f"},
+        {{"bash", "-c", "cd /srv; tar xf /w/a.tar"}, tar, "/srv/f"},
+    };
+    for (const auto& r : rows) {
+      CAPTURE(r.argv.back());
+      auto e = failed(r.words, 23);
+      e.argv = r.argv;
+      e.look = [](std::string_view path) {
+        return path_fact{
+            path == "/srv" ? path_kind::directory : path_kind::missing, std::string{path}, "/", {}};
+      };
+      const auto d = judge(e);
+      REQUIRE(d.has_value());
+      CHECK(d->path == r.path);
+    }
+    auto elsewhere = failed(curl, 23);
+    elsewhere.argv = {"bash", "-c", "ls /srv; curl -o x https://h/y"};
+    CHECK_FALSE(judge(elsewhere).has_value());
+    elsewhere.argv = {"bash", "-c", "cat /srv/x; curl https://h/y | head -1"};
+    CHECK_FALSE(judge(elsewhere).has_value());
   }
 
   TEST_CASE("§92b a denied read is attributed to the entry that denies, and cannot be asked away") {

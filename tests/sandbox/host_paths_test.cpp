@@ -184,8 +184,10 @@ TEST_SUITE("sandbox.host_paths") {
     s.folder("w/bare/refs");
     s.write("w/bare/HEAD", "x");
     s.folder("w/node_modules/p/.git");
+    s.folder("w/1/2/3/4/5/6/7/.vscode");
     const auto facts = gather_host_facts(workspace(), context_of(s));
     CHECK(find_protected(facts, s / "w/vendor/sub/.git"));
+    CHECK(find_protected(facts, s / "w/1/2/3/4/5/6/7/.vscode"));
     CHECK(find_protected(facts, s / "w/mod/.git"));
     CHECK(find_protected(facts, s / "w/gds/mod"));
     CHECK(find_protected(facts, s / "w/bare/hooks"));

@@ -419,11 +419,48 @@ class Patches(unittest.TestCase):
                 attacker.kill()
         self.assertEqual(tree(self.out), {"f": "a\n"})
 
-    def test_a_hard_link_to_the_outside_is_replaced_and_not_written_through(self):
-        self.put("f", "a\n", self.out)
-        os.link(self.out + "/f", self.ws + "/f")
-        self.assertEqual(self.apply(update("f", "a", "b")).returncode, 0)
-        self.assertEqual((self.get("f"), self.get("f", self.out)), ("b\n", "a\n"))
+    def test_BR_066_a_patch_outside_is_asked_about_or_refused_whatever_its_form(self):
+        bashrc = self.put(".bashrc", "a\n", self.base + "/home")
+        self.put("outside", "a\n", self.out)
+        self.put("f", "a\n")
+        before = tree(self.base)
+        doc, status = self.document(update(bashrc, "a", "b"))
+        self.assertEqual((status, doc["reviews"], doc["attempts"]), (125, [], []))
+        self.assertIn("protected name `.bashrc`", doc["message"])
+        for text in (update("../out/outside", "a", "b"),
+                     patch("*** Update File: f", f"*** Move to: {self.out}/f", "@@", "-a", "+b")):
+            doc, status = self.document(text)
+            self.assertEqual((status, len(doc["reviews"]), doc["attempts"]), (125, 1, []), text)
+            doc, status = self.document(text, "--ask", "never")
+            self.assertEqual((status, doc["reviews"], doc["attempts"]), (125, [], []), text)
+        self.assert_unchanged(before)
+
+    def test_BR_067_a_link_to_the_outside_is_not_written_through(self):
+        self.put("hard", "a\n", self.out)
+        self.put("soft", "a\n", self.out)
+        os.link(self.out + "/hard", self.ws + "/h")
+        os.symlink(self.out + "/soft", self.ws + "/s")
+        self.assertEqual(self.apply(update("h", "a", "b")).returncode, 0)
+        self.assertEqual(self.apply(update("s", "a", "b")).returncode, 125)
+        self.assertEqual((self.get("h"), tree(self.out)), ("b\n", {"hard": "a\n", "soft": "a\n"}))
+
+    def test_BR_068_a_patch_makes_no_link_and_no_submodule(self):
+        for mode, content in (("120000", self.out), ("160000", "Subproject commit 1234")):
+            done = self.apply(f"diff --git a/link b/link\nnew file mode {mode}\n--- /dev/null\n+++ b/link\n"
+                              f"@@ -0,0 +1 @@\n+{content}\n")
+            self.assertEqual(done.returncode, 1, done)
+            done = self.apply(patch("*** Add File: link", f"new file mode {mode}", "+" + content))
+            self.assertEqual(done.returncode, 1, done)
+        self.assertEqual(tree(self.ws), {})
+        self.assertEqual(self.apply(add("link/x")).returncode, 0)
+        self.assertEqual((tree(self.ws), tree(self.out)), ({"link/x": "x\n"}, {}))
+
+    def test_BR_128_an_approval_covers_what_a_linked_folder_really_is(self):
+        os.symlink(self.out, self.ws + "/l")
+        shown, status = self.ask([b"y\n"], "apply-patch", add("l/f"))
+        self.assertEqual(status, 0, shown)
+        self.assertIn("write " + self.out, shown)
+        self.assertEqual((tree(self.out), os.readlink(self.ws + "/l")), ({"f": "x\n"}, self.out))
 
     def test_BR_192_patches_of_one_file_at_once_all_arrive(self):
         self.put("f", "".join(f"line {i}\n" for i in range(20)))

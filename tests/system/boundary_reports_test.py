@@ -1,4 +1,5 @@
 """Reports about other sandboxes (BR rows: sandbox_escape, sandbox_breaks_legit), each as one test on this kernel."""
+import json
 import os
 import shutil
 import signal
@@ -40,6 +41,45 @@ class Reports(BoundaryCase):
                               check=False)
 
     # --- sandbox_escape
+
+    @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "gatehouse-host")), "needs the program of `run`")
+    def test_br_047_no_file_of_ours_stands_in_a_shared_folder(self):
+        shared, victim = self.base + "/shared", self.base + "/victim"
+        os.mkdir(shared, 0o777)
+        with open(victim, "w", encoding="ascii") as file:
+            file.write("as it was")
+        for name in ("gatehouse", f"gatehouse-{os.getuid()}"):
+            os.symlink(victim, f"{shared}/{name}")
+        links = sorted(os.listdir(shared))
+        env = {"PATH": "/usr/bin:/bin", "HOME": self.base + "/home", "TMPDIR": shared,
+               "XDG_STATE_HOME": self.base + "/state", "GATEHOUSE_HOME": self.base + "/own"}
+        done = subprocess.run(["sh", "-c", 'umask 0; exec "$@"', "sh", GATEHOUSE, "run", "--cwd", self.ws, "--profile",
+                               "workspace-write", "--", "sh", "-c", "seq 1 300000"], env=env, timeout=60, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(victim, encoding="ascii") as file:
+            self.assertEqual(file.read(), "as it was")
+        self.assertEqual(sorted(os.listdir(shared)), links)
+        for top in ("home", "state", "own"):
+            for at_folder, _, files in os.walk(os.path.join(self.base, top)):
+                for name in (".", *files):
+                    mode = os.lstat(os.path.join(at_folder, name)).st_mode
+                    self.assertEqual(mode & 0o077, 0, (at_folder, name))
+
+    @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "gatehouse-host")), "needs the program of `run`")
+    def test_br_072_nothing_but_an_approval_lifts_the_sandbox(self):
+        secret = self.base + "/secret"
+        with open(secret, "w", encoding="ascii") as file:
+            file.write("words")
+        for ask in ("never", "on-request", "untrusted"):
+            done = subprocess.run([GATEHOUSE, "run", "--json", "--ask", ask, "--cwd", self.ws, "--profile",
+                                   "workspace-write", "--sandbox-permissions", "require_escalated", "--justification",
+                                   "why not", "--", "cat", secret], timeout=60, check=False, stdin=subprocess.DEVNULL,
+                                  env={"PATH": "/usr/bin:/bin", "HOME": self.base, "GATEHOUSE_HOME": self.base + "/own"},
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 125, done.stdout + done.stderr)
+            document = json.loads(done.stdout)
+            self.assertEqual((document["attempts"], document["stdout"]), ([], ""), ask)
 
     def test_br_048_nothing_is_typed_into_the_terminal_that_the_command_was_given(self):
         script = "import fcntl, termios\nfor fd in (0, 1, 2):\n try: fcntl.ioctl(fd, termios.TIOCSTI, b'x'); " \

@@ -26,7 +26,7 @@ class Boundary(BoundaryCase):
         self.assertEqual(events[-1], {"event": "signalled", "signal": int(signal.SIGSEGV)})
 
     def test_a_program_that_does_not_exist_is_127_in_one_line(self):
-        for command in (["/nonexistent/program"], ["no-such-program"]):
+        for command in (["/usr/no-such-folder/program"], ["no-such-program"]):
             status, _, err, events = self.run_it(command)
             self.assertEqual((status, err.count("\n")), (127, 1), err)
             self.assertIn(command[0], err)
@@ -197,6 +197,58 @@ with open('p', 'w') as f: f.write('through')
             self.assertIn("protected", event["entry"])
             shutil.rmtree(self.ws)
             os.mkdir(self.ws)
+
+    def test_protected_names_beyond_what_was_searched_are_not_changed_by_their_names(self):
+        for number in range(2100):
+            os.mkdir(f"{self.ws}/{number}")
+        os.makedirs(self.ws + "/7/deep/.vscode")
+        with open(self.ws + "/7/deep/.vscode/tasks.json", "w", encoding="ascii") as file:
+            file.write("as it was\n")
+        for attempt in ("echo x > tasks.json", "echo x 1<> tasks.json", "truncate -s 0 tasks.json",
+                        "python3 -c 'import os; os.truncate(\"tasks.json\", 0)'",
+                        "python3 -c 'import os; r = os.open(\"tasks.json\", 0); "
+                        "os.open(f\"/proc/self/fd/{r}\", os.O_WRONLY)'", "rm tasks.json", "mv tasks.json ../t", "echo x > y && mv y tasks.json",
+                        "cp /dev/null tasks.json", "mkdir sub"):
+            status, _, err, events = self.run_it(f"cd 7/deep/.vscode 2>/dev/null && {attempt}")
+            self.assertNotEqual(status, 0, attempt)
+            self.assertEqual(self.blocked(events)[0]["entry"], "protected name `.vscode`", attempt + err)
+        for attempt in ("rm -r 7/deep/.vscode", "mv 7/deep/.vscode 7/deep/v"):
+            self.assertNotEqual(self.run_it(attempt)[0], 0, attempt)
+        with open(self.ws + "/7/deep/.vscode/tasks.json", encoding="ascii") as file:
+            self.assertEqual(file.read(), "as it was\n")
+        status = self.run_it("mkdir own && mkdir own/.vscode && echo x > own/.vscode/t && echo y > own/.vscode/t && "
+                             "mv own/.vscode/t own/.vscode/u && rm -r own")[0]
+        self.assertEqual(status, 0)
+
+    def test_opening_for_writing_answers_as_without_a_boundary(self):
+        script = """
+import os, pty, tempfile
+def answer(path, flags):
+    try:
+        fd = os.open(path, flags, 0o640)
+    except OSError as e:
+        return e.strerror
+    os.write(fd, b'x')
+    return os.fstat(fd).st_nlink
+print(answer('missing', os.O_WRONLY), os.path.exists('missing'))
+open('f', 'w').close()
+print(answer('f', os.O_WRONLY), answer('f', os.O_RDWR | os.O_EXCL), answer('.', os.O_WRONLY))
+print(answer('.', os.O_TMPFILE | os.O_RDWR), os.open('f', os.O_PATH | os.O_RDWR) > 2)
+r = os.open('f', os.O_RDONLY)
+print(answer(f'/proc/self/fd/{r}', os.O_WRONLY), answer(f'/proc/self/fd/{os.memfd_create("m")}', os.O_RDWR))
+os.unlink('f')
+print(answer(f'/proc/self/fd/{r}', os.O_WRONLY), answer('/dev/null', os.O_WRONLY), answer('/dev/tty', os.O_RDWR))
+os.truncate('f' if os.path.exists('f') else tempfile.mkstemp(dir='.')[1], 3)
+pid, fd = pty.fork()
+if pid == 0:
+    os.write(os.open('/dev/tty', os.O_RDWR), b'own terminal')
+    os._exit(0)
+print(os.read(fd, 100).decode())
+"""
+        status, out, err, _ = self.run_it(["/usr/bin/python3", "-c", script])
+        self.assertEqual(out.splitlines(), ["No such file or directory False", "1 1 Is a directory", "0 True", "1 0",
+                                            "0 1 No such device or address", "own terminal"], err)
+        self.assertEqual(status, 0, err)
 
     @unittest.skipUnless(os.geteuid() == 0, "making a second path to a folder needs root")
     def test_a_second_path_to_a_guarded_folder_does_not_get_around_the_guard(self):

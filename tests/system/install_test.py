@@ -31,6 +31,11 @@ class Install(unittest.TestCase):
         for page in ("README.md", "security.md", "protocol.md"):
             self.assertTrue(os.path.exists(os.path.join(self.prefix, "share", "doc", "gatehouse", page)), page)
 
+    def test_manual_pages_and_completions_come_along(self):
+        for name in ("man/man1/gatehouse.1", "man/man1/gatehouse-run.1", "bash-completion/completions/gatehouse",
+                     "zsh/vendor-completions/_gatehouse", "fish/vendor_completions.d/gatehouse.fish"):
+            self.assertGreater(os.path.getsize(os.path.join(self.prefix, "share", name)), 200, name)
+
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")
     def test_systemd_takes_the_unit(self):
         # The unit names /usr/bin/gatehouse, which stands elsewhere here.

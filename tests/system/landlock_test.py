@@ -99,6 +99,22 @@ class Landlock(unittest.TestCase):
         with open(self.ws + "/d/m", encoding="ascii") as file:
             self.assertEqual(file.read(), "3\n2\n4\n")
 
+    def test_a_missing_file_is_opened_only_with_o_creat_and_one_without_a_name_can_be_made(self):
+        script = """
+import os
+try:
+    os.open('missing', os.O_WRONLY)
+except FileNotFoundError:
+    print(os.path.exists('missing'))
+print(os.fstat(os.open('.', os.O_TMPFILE | os.O_RDWR)).st_nlink)
+os.truncate('own' if not open('own', 'w').write('12345') else 'own', 2)
+print(os.path.getsize('own'))
+"""
+        with open(self.ws + "/script.py", "w", encoding="ascii") as file:
+            file.write(script)
+        self.assertEqual(self.works("python3 script.py").split(), ["False", "0", "2"])
+        self.refused(f"truncate -s 0 {self.out}/f; python3 -c 'import os; os.truncate(\"{self.out}/f\", 0)'")
+
     def test_ordinary_tools_work(self):
         self.works("export TMPDIR=.; printf 'int main(){return 0;}' > m.c && cc -o m m.c && ./m && tar -cf t.tar m.c sub && "
                    "mkdir x && tar -C x -xf t.tar && cp -p m.c c && sed -i s/0/3/ c && tee -a c < m.c > /dev/null && "

@@ -1,0 +1,157 @@
+#include "sandbox/inner_conversation.hpp"
+
+#include "sandbox/bwrap_failure.hpp"
+#include "sandbox/file_descriptor.hpp"
+#include "sandbox/inner_stage.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+namespace gatehouse::sandbox {
+namespace {
+
+std::string stage_text(std::uint32_t stage) {
+  switch (static_cast<init::stage>(stage)) {
+  case init::stage::capabilities: return "capabilities are left over inside the boundary";
+  case init::stage::no_new_privileges: return "no_new_privs cannot be set";
+  case init::stage::filter: return "the supervised system call filter cannot be loaded";
+  case init::stage::landlock: return "Landlock refuses the rules";
+  case init::stage::bridge: return "the way to the network proxy cannot be made";
+  case init::stage::view: return "the view cannot be completed";
+  case init::stage::folder: return "the command's working folder cannot be entered";
+  case init::stage::process: return "no process can be started inside the boundary";
+  case init::stage::spec:
+  case init::stage::none: break;
+  }
+  return "gatehouse-sandbox and gatehouse-sandbox-init do not fit together";
+}
+
+/// Passes a listening socket on to whoever serves it.
+bool pass_on(int channel, int listener, std::int32_t port) {
+  const auto tag = static_cast<std::uint32_t>(port);
+  iovec data{const_cast<std::uint32_t*>(&tag), sizeof tag};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  header.msg_control = space;
+  header.msg_controllen = sizeof space;
+  cmsghdr* part = CMSG_FIRSTHDR(&header);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(part), &listener, sizeof listener);
+  ssize_t sent = -1;
+  do
+    sent = sendmsg(channel, &header, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == sizeof tag;
+}
+
+} // namespace
+
+bool inner_conversation::read() {
+  for (;;) {
+    init::message m{};
+    iovec data{&m, sizeof m};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
+    msghdr header{};
+    header.msg_iov = &data;
+    header.msg_iovlen = 1;
+    header.msg_control = space;
+    header.msg_controllen = sizeof space;
+    const ssize_t size = recvmsg(control_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+    if (size != sizeof m) return false;
+    file_descriptor attached;
+    for (auto* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
+      if (part->cmsg_level != SOL_SOCKET) continue;
+      int fd = -1;
+      ucred sender{};
+      if (part->cmsg_type == SCM_RIGHTS) {
+        std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+        attached.reset(fd);
+      } else if (part->cmsg_type == SCM_CREDENTIALS) {
+        std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
+        sender_ = sender.pid;
+      }
+    }
+    if (m.kind == init::listener) {
+      if (watcher_ && attached) watcher_->adopt(attached.release());
+    } else if (m.kind == init::bridge) {
+      if (attached) take_bridge(attached.get(), m.value);
+    } else if (m.kind == init::started) {
+      report_.send({});
+    } else {
+      last_ = m;
+    }
+  }
+}
+
+/// Without the answer the inner stage starts nothing: it waits until it is ended.
+void inner_conversation::take_bridge(int listener, std::int32_t port) {
+  if (!pass_on(proxy_channel_, listener, port)) {
+    last_ = init::message{init::boundary_failed, errno,
+                          static_cast<std::uint32_t>(init::stage::bridge)};
+    shutdown(control_, SHUT_RDWR);
+    return;
+  }
+  const init::message taken{init::bridge_taken, 0, 0};
+  send(control_, &taken, sizeof taken, MSG_NOSIGNAL);
+}
+
+void inner_conversation::forward_signals(int signals) {
+  signalfd_siginfo info{};
+  while (::read(signals, &info, sizeof info) == sizeof info) {
+    const init::message m{init::forward_signal, static_cast<std::int32_t>(info.ssi_signo), 0};
+    send(control_, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+}
+
+int inner_conversation::conclude(int status, int complaints, const std::string& program) {
+  sandbox_event event;
+  if (!last_) {
+    char text[4096];
+    const ssize_t size = ::read(complaints, text, sizeof text);
+    error why = explain_bwrap_failure({text, size > 0 ? static_cast<std::size_t>(size) : 0});
+    if (WIFSIGNALED(status) && size <= 0)
+      why = {errc::boundary_failed,
+             "the boundary was ended from outside by signal " + std::to_string(WTERMSIG(status)),
+             ""};
+    report_.boundary_failed(why);
+    return exit_no_boundary;
+  }
+  switch (last_->kind) {
+  case init::exited:
+    event.kind = sandbox_event_kind::exited;
+    event.exit_code = last_->value;
+    report_.send(event);
+    return last_->value;
+  case init::signalled:
+    event.kind = sandbox_event_kind::signalled;
+    event.signal = last_->value;
+    report_.send(event);
+    return 128 + last_->value;
+  case init::exec_failed: {
+    const bool missing = last_->value == ENOENT || last_->value == ENOTDIR;
+    event.kind = sandbox_event_kind::exec_failed;
+    event.error_number = last_->value;
+    event.message = program + ": " + (missing ? "not found" : std::strerror(last_->value));
+    std::fprintf(stderr, "gatehouse-sandbox: %s\n", event.message.c_str());
+    report_.send(event);
+    return missing ? 127 : 126;
+  }
+  default:
+    report_.boundary_failed({errc::boundary_failed,
+                             stage_text(last_->stage) + ": " + std::strerror(last_->value),
+                             "run `gatehouse doctor` to see what this host can enforce"});
+    return exit_no_boundary;
+  }
+}
+
+} // namespace gatehouse::sandbox

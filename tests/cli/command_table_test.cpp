@@ -1,0 +1,121 @@
+#include "cli/help_text.hpp"
+#include "cli/man_page.hpp"
+#include "cli/option_reader.hpp"
+#include "cli/shell_completions.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace gatehouse;
+using namespace gatehouse::cli;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::ptrdiff_t columns_of(const std::string& line) {
+  return std::ranges::count_if(line,
+                               [](char c) { return (static_cast<unsigned>(c) & 0xc0U) != 0x80U; });
+}
+
+result<options> read(const command_spec& command, std::vector<const char*> words) {
+  return read_options(words, command);
+}
+
+} // namespace
+
+TEST_SUITE("cli.command_table") {
+  TEST_CASE("§204 the help of every command fits a screen and ends with two examples") {
+    for (const auto& command : commands()) {
+      CAPTURE(command.name);
+      const auto lines = lines_of(help_of(command));
+      CHECK(lines.size() <= 24);
+      for (const auto& line : lines) {
+        CAPTURE(line);
+        CHECK(columns_of(line) <= 80);
+      }
+      REQUIRE(lines.size() > 3);
+      CHECK(lines[lines.size() - 3] == "Examples:");
+      for (const auto& example : command.examples)
+        CHECK(example.find("gatehouse " + std::string{command.name}) != std::string::npos);
+      CHECK(command.examples[0] != command.examples[1]);
+    }
+    const auto list = lines_of(list_of_commands());
+    CHECK(list.size() <= 24);
+    for (const auto& line : list)
+      CHECK(columns_of(line) <= 80);
+  }
+
+  TEST_CASE("§204 every exit status of a command stands in the one table") {
+    for (const auto& command : commands()) {
+      std::string_view rest = command.statuses;
+      CHECK_FALSE(rest.empty());
+      while (!rest.empty()) {
+        const auto word = rest.substr(0, rest.find(' '));
+        rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+        CAPTURE(word);
+        CHECK(std::ranges::find(exit_statuses(), word, &exit_meaning::status) !=
+              exit_statuses().end());
+      }
+    }
+  }
+
+  TEST_CASE("§204 every option is read as the table has it, and known to completions and manual") {
+    const auto bash = completion_script("bash");
+    const auto fish = completion_script("fish");
+    const auto zsh = completion_script("zsh");
+    for (const auto& command : commands()) {
+      const auto page = man_page(command);
+      for (const auto& option : command.options) {
+        CAPTURE(option.name);
+        const std::string name{option.name};
+        if (option.takes_value()) {
+          const auto given = read(command, {name.c_str(), "x"});
+          REQUIRE(given);
+          CHECK(given->value(name) == "x");
+          CHECK_FALSE(read(command, {name.c_str()}));
+          CHECK(read(command, {(name + "=x").c_str()})->value(name) == "x");
+        } else {
+          CHECK(read(command, {name.c_str()})->has(name));
+          CHECK_FALSE(read(command, {(name + "=x").c_str()}));
+        }
+        CHECK(bash.find(name) != std::string::npos);
+        CHECK(zsh.find(name + "'[") != std::string::npos);
+        CHECK(fish.find(" -l " + name.substr(2)) != std::string::npos);
+        std::string dashes;
+        for (const char c : name)
+          dashes += c == '-' ? "\\-" : std::string{c};
+        CHECK(page.find(dashes) != std::string::npos);
+      }
+    }
+  }
+
+  TEST_CASE("§204 a short name is the same option as its long one") {
+    const auto* batch = find_command("batch");
+    REQUIRE(batch);
+    CHECK(read(*batch, {"-j", "4"})->value("--jobs") == "4");
+    CHECK_FALSE(read(*batch, {"-j", "4", "--jobs", "5"}));
+  }
+
+  TEST_CASE("§204 what was probably meant is named, and nothing where nothing is near") {
+    const auto* run = find_command("run");
+    REQUIRE(run);
+    CHECK(read(*run, {"--profle", "x"}).error().message ==
+          "`--profle` is not an option of this command; did you mean `--profile`?");
+    CHECK(read(*run, {"--yes"}).error().message == "`--yes` is not an option of this command");
+    CHECK(nearest_command("snadbox") == "sandbox");
+    CHECK(nearest_command("polcy") == "policy");
+    CHECK(nearest_command("entirely-else").empty());
+  }
+}
