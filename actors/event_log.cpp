@@ -17,18 +17,26 @@ std::size_t size_of(const proposal& what) {
   return size_of(what.argv) + what.cwd.size() + what.justification.size();
 }
 
+/// What is not text is counted by the piece: segments with their rules, reviews, attempts.
+std::size_t size_of(const call_report& report) {
+  constexpr std::size_t segment = 2048;
+  constexpr std::size_t record = 512;
+  const auto& output = report.output;
+  return sizeof report + segment * report.evaluation.segments.size() +
+         record * (report.reviews.size() + report.attempts.size()) + output.stdout_text.size() +
+         output.stderr_text.size() + output.aggregated.size() + report.message.size();
+}
+
 std::size_t size_of(const thread_event_body& body) {
   if (const auto* item = std::get_if<thread_events::item_started>(&body))
     return size_of(item->what);
   if (const auto* asked = std::get_if<thread_events::review_asked>(&body))
-    return 2 * size_of(asked->question.what); // the digest holds it all again
+    return 2 * size_of(asked->question.what) + // the digest holds it all again
+           asked->question.reason.size() + asked->question.will_be_allowed.size();
   if (const auto* delta = std::get_if<thread_events::output_delta>(&body))
     return delta->bytes.size();
-  if (const auto* item = std::get_if<thread_events::item_ended>(&body)) {
-    const auto& output = item->report->output;
-    return output.stdout_text.size() + output.stderr_text.size() + output.aggregated.size() +
-           item->report->message.size();
-  }
+  if (const auto* item = std::get_if<thread_events::item_ended>(&body))
+    return size_of(*item->report);
   return 0;
 }
 
@@ -38,22 +46,36 @@ thread_event_ptr event_log::add(std::string turn_id, thread_event_body what) {
   const auto bytes = sizeof(thread_event) + size_of(what);
   auto event = std::make_shared<const thread_event>(
       thread_event{++last_, std::move(turn_id), std::move(what)});
-  events_.push_back({event, bytes});
+  const bool delta = std::holds_alternative<thread_events::output_delta>(event->what);
+  (delta ? deltas_ : others_).push_back({event, bytes});
   bytes_ += bytes;
-  while (bytes_ > max_bytes_) {
-    bytes_ -= events_.front().bytes;
-    events_.pop_front();
-  }
+  make_room();
   return event;
 }
 
+void event_log::make_room() {
+  while (bytes_ > max_bytes_ && deltas_.size() + others_.size() > 1) {
+    auto& from = deltas_.empty() || deltas_.front().event->seq == last_ ? others_ : deltas_;
+    bytes_ -= from.front().bytes;
+    from.pop_front();
+  }
+}
+
 std::vector<thread_event_ptr> event_log::after(std::uint64_t seq) const {
-  std::vector<thread_event_ptr> newer;
-  const auto first = std::partition_point(events_.begin(), events_.end(),
-                                          [seq](const kept& k) { return k.event->seq <= seq; });
-  for (auto it = first; it != events_.end(); ++it)
-    newer.push_back(it->event);
-  return newer;
+  const auto newer = [seq](const std::list<kept>& all) {
+    return std::find_if(all.rbegin(), all.rend(),
+                        [seq](const kept& k) { return k.event->seq <= seq; })
+        .base();
+  };
+  std::vector<thread_event_ptr> found;
+  auto delta = newer(deltas_);
+  auto other = newer(others_);
+  while (delta != deltas_.end() || other != others_.end()) {
+    const bool first =
+        other == others_.end() || (delta != deltas_.end() && delta->event->seq < other->event->seq);
+    found.push_back((first ? delta++ : other++)->event);
+  }
+  return found;
 }
 
 } // namespace gatehouse::actors

@@ -4,21 +4,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <string>
 #include <vector>
 
 namespace gatehouse::actors {
 
-/// Numbers the events of one thread and keeps the newest for whoever was away.
+/// Numbers the events of one thread and keeps the newest for whoever was away. Where there are too
+/// many, pieces of output go first: the end of their call says the whole output again.
 class event_log {
 public:
-  /// @param max_bytes that what is kept may hold, by a rough count
+  /// @param max_bytes that what is kept may hold, by a rough count; the newest event is kept
+  /// whatever its size
   explicit event_log(std::size_t max_bytes) : max_bytes_{max_bytes} {}
 
   thread_event_ptr add(std::string turn_id, thread_event_body what);
 
-  /// What is kept after `seq`, oldest first.
+  /// What is kept after `seq`, oldest first; a jump of the numbers shows what is not.
   [[nodiscard]] std::vector<thread_event_ptr> after(std::uint64_t seq) const;
   [[nodiscard]] std::uint64_t last_seq() const noexcept { return last_; }
 
@@ -27,10 +29,13 @@ private:
     thread_event_ptr event;
     std::size_t bytes = 0;
   };
+  void make_room();
+
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
   std::uint64_t last_ = 0;
-  std::deque<kept> events_;
+  std::list<kept> deltas_; ///< pieces of output; each list by rising numbers
+  std::list<kept> others_;
 };
 
 } // namespace gatehouse::actors

@@ -96,6 +96,7 @@ caf::result<attempt_result_ptr> patch_runtime::run(const attempt_ptr& what) {
     return answer;
   }
   auto shell = terms_.shell;
+  shell.default_timeout = limit_for(*terms.patch);
   shell.on_output = {}; // what the program prints is for us
   attempt_program program;
   program.command = {terms_.program};
@@ -113,6 +114,12 @@ caf::result<attempt_result_ptr> patch_runtime::run(const attempt_ptr& what) {
               finish(call, std::move(lost));
             });
   return answer;
+}
+
+std::chrono::milliseconds patch_runtime::limit_for(const patch_call& patch) const {
+  constexpr std::chrono::milliseconds for_each_file{50};
+  return terms_.shell.default_timeout +
+         for_each_file * static_cast<std::int64_t>(patch.changes.size());
 }
 
 void patch_runtime::finish(const std::string& call, attempt_result result) {
@@ -156,7 +163,7 @@ caf::result<patch_verdict_ptr> patch_runtime::check(const judged_call_ptr& call)
   exchange.spawn.program = terms_.shell.helper;
   exchange.spawn.env = terms_.shell.environment;
   exchange.input = sandbox::encode_patch_order({*plan.what.patch, {}, true});
-  exchange.limit = plan.what.timeout.value_or(terms_.shell.default_timeout);
+  exchange.limit = plan.what.timeout.value_or(limit_for(*plan.what.patch));
   open.exchange = std::make_unique<reactor::program_exchange>(
       *terms_.shell.loop, std::move(exchange),
       [this, self = caf::actor_cast<patch_runtime_behavior>(this),

@@ -48,6 +48,8 @@ private:
   caf::result<attempt_result_ptr> run(const attempt_ptr& what);
   caf::result<patch_verdict_ptr> check(const judged_call_ptr& call);
   void finish(const std::string& call, attempt_result result);
+  /// How long a patch without a limit of its own may take: it grows with its files.
+  [[nodiscard]] std::chrono::milliseconds limit_for(const patch_call& patch) const;
 
   patch_runtime_terms terms_;
   std::map<std::string, open_attempt> running_; ///< by call id

@@ -284,6 +284,13 @@ void session_thread::run(const tool_request& asked, planned_call planned,
   planned.plan.tool = tool_name(asked.arguments);
   auto& call = begin_item(id, planned.plan.tool, planned.plan.what, std::move(on_end));
   if (refuse_after_stop(id)) return;
+  if (auto unknown = look_at_rules()) {
+    call_report report;
+    report.call_id = id;
+    report.message = failure_message(*unknown);
+    report.failure = *std::move(unknown);
+    return ended(id, std::make_shared<const call_report>(std::move(report)));
+  }
   if (const auto* terminal = std::get_if<terminal_request>(&asked.arguments))
     return exec_command(id, *terminal, std::move(planned));
   if (const auto* order = std::get_if<stdin_arguments>(&asked.arguments))
@@ -572,11 +579,13 @@ void session_thread::look_for_reviewers() {
 // ---- clients ----
 
 void session_thread::on(const thread_messages::subscribe& m) {
-  if (m.after)
-    for (const auto& missed : log_.after(*m.after))
-      m.subscriber->on_event(missed);
+  std::vector<thread_event_ptr> missed;
+  if (m.after) missed = log_.after(*m.after);
+  for (const auto& event : missed)
+    m.subscriber->on_event(event);
+  // Also those that the log no longer has.
   for (const auto& shown : open_.shown())
-    if (!m.after || shown->seq <= *m.after) m.subscriber->on_event(shown);
+    if (std::ranges::find(missed, shown) == missed.end()) m.subscriber->on_event(shown);
   std::erase_if(subscribers_, [&](const auto& s) { return s.subscriber == m.subscriber; });
   subscribers_.push_back(m);
   look_for_reviewers();
@@ -628,6 +637,19 @@ void session_thread::finish_closing() {
 }
 
 // ---- rules ----
+
+std::optional<error> session_thread::look_at_rules() {
+  if (!terms_.look_at_rules) return std::nullopt;
+  const auto found = terms_.look_at_rules();
+  if (!found) return found.error();
+  for (const auto& text : found->warnings)
+    publish(thread_events::warning{text}, turn_);
+  if (found->rules != terms_.judgement.rules) {
+    terms_.judgement.rules = found->rules;
+    ++now_->rules_generation; // what was approved for the session was approved under other rules
+  }
+  return std::nullopt;
+}
 
 void session_thread::keep_next_rule() {
   if (keeping_ || rules_to_keep_.empty() || !terms_.keep_rule) return;

@@ -125,6 +125,7 @@ private:
   caf::result<review_answer_ptr> hold(const review_request_ptr& question);
   void reply(const std::string& review_id, review_answer answer);
   void look_for_reviewers();
+  [[nodiscard]] std::optional<error> look_at_rules();
   void keep_next_rule();
   void rules_read();
 

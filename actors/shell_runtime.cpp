@@ -3,6 +3,7 @@
 #include "actors/shell_attempt.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 #include <utility>
 
@@ -21,11 +22,16 @@ attempt_result_ptr cancelled(const attempt_ptr& what) {
 } // namespace
 
 shell_runtime::shell_runtime(caf::actor_config& config, shell_terms terms)
-    : runtime_actor::base{config}, terms_{std::move(terms)} {}
+    : shell_runtime_actor::base{config}, terms_{std::move(terms)} {}
 
 void shell_runtime::on_exit() {
   for (auto& [call, worker] : running_)
     send(worker, cancel_v, call);
+  if (terms_.slots) {
+    for (std::size_t i = 0; i < running_.size(); ++i)
+      terms_.slots->give_back();
+    terms_.slots->leave(this);
+  }
   running_.clear();
   for (auto& [call, late] : answered_here_)
     late.promise.deliver(cancelled(late.what));
@@ -53,22 +59,44 @@ void shell_runtime::start(waiting_attempt next) {
             [promise_of](caf::error& failed) { promise_of().deliver(std::move(failed)); });
 }
 
+bool shell_runtime::has_slot() {
+  return !terms_.slots || terms_.slots->ask(this, [self = caf::actor_cast<shell_runtime_actor>(
+                                                       this)] { caf::anon_send(self, run_v); });
+}
+
+void shell_runtime::start_waiting() {
+  while (!waiting_.empty() && running_.size() < terms_.max_running && has_slot()) {
+    auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    start(std::move(next));
+  }
+}
+
 shell_runtime::behavior_type shell_runtime::make_behavior() {
   set_down_handler([this](const caf::down_msg& down) {
-    std::erase_if(running_, [&](const auto& entry) {
+    const auto ended = std::erase_if(running_, [&](const auto& entry) {
       return caf::actor_cast<caf::actor_addr>(entry.second) == down.source;
     });
-    while (!waiting_.empty() && running_.size() < terms_.max_running) {
-      auto next = std::move(waiting_.front());
-      waiting_.pop_front();
-      start(std::move(next));
-    }
+    if (ended > 0 && terms_.slots) terms_.slots->give_back();
+    start_waiting();
   });
   return {
       [this](run_atom, const attempt_ptr& what) -> caf::result<attempt_result_ptr> {
-        if (running_.size() < terms_.max_running) return delegate(spawn_for(what), run_v, what);
+        if (waiting_.empty() && running_.size() < terms_.max_running && has_slot())
+          return delegate(spawn_for(what), run_v, what);
         waiting_.push_back({what, make_response_promise<attempt_result_ptr>()});
         return waiting_.back().promise;
+      },
+      [this](run_atom) {
+        terms_.slots->take(this);
+        if (waiting_.empty() || running_.size() >= terms_.max_running) {
+          terms_.slots->give_back();
+          return;
+        }
+        auto next = std::move(waiting_.front());
+        waiting_.pop_front();
+        start(std::move(next));
+        start_waiting();
       },
       [this](cancel_atom, const std::string& call) {
         if (const auto found = running_.find(call); found != running_.end())

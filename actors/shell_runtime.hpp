@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/attempt_slots.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/network_link.hpp"
 #include "policy/access.hpp"
@@ -41,6 +42,8 @@ struct shell_terms {
   network_attacher attach_network;
   /// Attempts that run at the same time; more wait for their turn, the oldest first.
   std::size_t max_running = 64;
+  /// Shared by the threads of a program; unset: only `max_running` counts.
+  std::shared_ptr<attempt_slots> slots;
   /// Output as it comes, when somebody watches; may be empty. On the loop.
   std::function<void(const attempt_terms&, output_stream, std::string_view)> on_output;
 };
@@ -53,9 +56,13 @@ using shell_attempt_actor = runtime_actor::extend<
     // INTERNAL: somebody is asked about a host: the time limit stands still, or goes on.
     caf::reacts_to<hold_atom, bool>>;
 
+using shell_runtime_actor = runtime_actor::extend<
+    // INTERNAL: the slot that was waited for is ours.
+    caf::reacts_to<run_atom>>;
+
 /// Runs commands (§3, §45): each attempt in an actor of its own. Its end cancels what still runs or
 /// waits.
-class shell_runtime : public runtime_actor::base {
+class shell_runtime : public shell_runtime_actor::base {
 public:
   shell_runtime(caf::actor_config& config, shell_terms terms);
 
@@ -70,6 +77,9 @@ private:
   };
   shell_attempt_actor spawn_for(const attempt_ptr& what);
   void start(waiting_attempt next);
+  void start_waiting();
+  /// False: a message comes when there is one.
+  bool has_slot();
 
   shell_terms terms_;
   std::map<std::string, shell_attempt_actor> running_; ///< by call id

@@ -18,6 +18,9 @@ namespace {
 using namespace std::chrono_literals;
 using namespace thread_messages;
 
+/// Of one program: some five processes and a few MiB each.
+constexpr std::size_t most_attempts = 256;
+
 /// A thread as its handles see it: gone once it is closed, whoever still holds one.
 struct place {
   session_thread_actor actor; ///< unset: closed
@@ -55,6 +58,7 @@ struct thread_host::state {
 
   reactor::event_loop loop;
   reactor::worker_pool workers{loop, 2};
+  std::shared_ptr<attempt_slots> slots = std::make_shared<attempt_slots>(most_attempts);
   caf::actor_system_config config;
   std::optional<caf::actor_system> system;
   std::vector<std::shared_ptr<place>> places;
@@ -89,6 +93,7 @@ thread_handle thread_host::open(thread_terms terms) {
   auto& s = *state_;
   if (terms.id.empty()) terms.id = "thread-" + random_id();
   const auto id = terms.id;
+  if (!terms.shell.slots) terms.shell.slots = s.slots;
   std::erase_if(s.places, [](const auto& p) { return !p->actor; });
   const auto p = std::make_shared<place>();
   p->actor = s.system->spawn<session_thread>(std::move(terms), s.loop, s.workers);

@@ -17,6 +17,12 @@ namespace gatehouse::actors {
 
 using rules_result = result<std::shared_ptr<const policy::rule_set>>;
 
+/// The rules at one moment, and what was found when they were last read.
+struct rules_now {
+  std::shared_ptr<const policy::rule_set> rules; ///< never null
+  std::vector<std::string> warnings;             ///< each once
+};
+
 /// Everything that a thread is made of; fixed for its life but for the rules.
 struct thread_terms {
   std::string id;
@@ -36,6 +42,11 @@ struct thread_terms {
   std::chrono::milliseconds review_limit{0};
   bool session_approvals = false; ///< is "for the session" on offer (§52)?
 
+  /// Looks whether the rule files have changed; asked before each call, so that it costs little
+  /// when they have not. An error fails the call: what is in force is not known. Unset: they are
+  /// fixed.
+  std::function<result<rules_now>()> look_at_rules;
+
   /// Keeps an approved rule and answers with all rules as they then are (§42). Blocks: it is called
   /// on a worker, one at a time. Unset: rules are not kept.
   std::function<rules_result(const approved_rule&)> keep_rule;
@@ -44,7 +55,7 @@ struct thread_terms {
   /// not kept.
   std::function<void(const host_key&, bool allow)> keep_host;
 
-  std::size_t retained_bytes = 1024 * 1024; ///< of events, for clients that come back
+  std::size_t retained_bytes = 4 * 1024 * 1024; ///< of events, for clients that come back
 };
 
 } // namespace gatehouse::actors

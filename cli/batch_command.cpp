@@ -136,6 +136,7 @@ int batch_command(arguments given) {
   warn(setup->warnings);
 
   setup->terms.shell.max_running = terms->jobs;
+  setup->terms.shell.slots = std::make_shared<actors::attempt_slots>(terms->jobs);
   setup->terms.nobody_reason =
       "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, or change the "
       "approval policy";

@@ -1,22 +1,14 @@
 #pragma once
 
 #include "actors/endpoint/client_port.hpp"
-#include "cli/exec_server_process.hpp"
-#include "reactor/program_exchange.hpp"
+#include "cli/exec_server_session.hpp"
 #include "reactor/worker_pool.hpp"
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
 
 namespace gatehouse::cli {
-
-struct exec_server_terms {
-  exec_host host;
-  exec_server::environment_info info;
-  std::chrono::milliseconds detached{80'000}; ///< how long a session outlives its connection
-};
 
 /// The server side of the exec-server protocol (§120): sessions that outlive their connections,
 /// processes and files behind our boundary. Requests of one connection run at the same time.
@@ -31,16 +23,15 @@ public:
   std::unique_ptr<actors::client_link> connected(std::shared_ptr<actors::client_port> port);
 
 private:
-  class session;
   class client;
   class link;
 
-  std::shared_ptr<session> resume(const std::string& id);
-  void detach(const std::shared_ptr<session>& gone);
+  std::shared_ptr<exec_session> resume(const std::string& id);
+  void detach(const std::shared_ptr<exec_session>& gone);
 
   exec_server_terms terms_;
   reactor::worker_pool workers_;
-  std::map<std::string, std::shared_ptr<session>> sessions_;
+  std::map<std::string, std::shared_ptr<exec_session>> sessions_;
 };
 
 } // namespace gatehouse::cli

@@ -120,7 +120,7 @@ int serve_command(arguments given) {
   terms.explain = [&explain](const std::string& cwd, const json_tree& call) {
     return explain_for(*explain, cwd, call);
   };
-  terms.profiles = desk->profiles();
+  terms.profiles = [&desk] { return desk->profiles(); };
   actors::endpoint endpoint{host, std::move(terms)};
 
   bool stop = false;

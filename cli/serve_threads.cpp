@@ -1,6 +1,7 @@
 #include "cli/serve_threads.hpp"
 
 #include "cli/thread_setup.hpp"
+#include "config/profile_resolver.hpp"
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
@@ -63,6 +64,7 @@ bool touches_no_more(std::string_view configured, std::string_view wished) noexc
 result<thread_desk> thread_desk::make(const options& given, const start_point& start,
                                       reactor::event_loop& loop) {
   thread_desk desk{loop};
+  desk.cwd_ = start.cwd;
   auto roots = given.values("--root");
   if (roots.empty()) roots.push_back(start.cwd);
   for (const auto& root : roots) {
@@ -150,13 +152,21 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
   return opening;
 }
 
-std::vector<rpc::app::profile_summary> thread_desk::profiles() const {
-  return {{"read-only",
-           "everything readable, nothing writable, no network",
-           {encode_profile(read_only_profile())}},
-          {"workspace-write",
-           "the workspace and temporary folders writable, no network",
-           {encode_profile(workspace_write_profile())}}};
+result<std::vector<rpc::app::profile_summary>> thread_desk::profiles() const {
+  const auto start = load_for(start_wishes{cwd_, ask_, profile_, {}});
+  if (!start) return start.error();
+  std::vector<std::pair<std::string, std::string>> named{
+      {"read-only", "everything readable, nothing writable, no network"},
+      {"workspace-write", "the workspace and temporary folders writable, no network"},
+      {"danger-full-access", "no boundary; only a reviewer may choose it"}};
+  for (const auto& [name, definition] : start->loaded.settings.profiles)
+    named.emplace_back(name, "defined in " + config::describe(definition.from));
+  std::vector<rpc::app::profile_summary> all;
+  for (auto& [name, about] : named)
+    if (const auto known = config::resolve_profile(start->loaded.settings, name, {start->cwd},
+                                                   start->where.user_home))
+      all.push_back({name, std::move(about), {encode_profile(known->profile)}});
+  return all;
 }
 
 result<std::string> explain_for(explainer& source, const std::string& cwd, const json_tree& call) {

@@ -19,13 +19,15 @@ public:
                                   reactor::event_loop& loop);
 
   result<actors::thread_opening> open(const actors::thread_wishes& wishes) const;
-  /// That can be named.
-  [[nodiscard]] std::vector<rpc::app::profile_summary> profiles() const;
+  /// Those that can be named, built in and configured, as the configuration is now. One that may
+  /// not be used here is left out. Errors: the configuration cannot be read.
+  [[nodiscard]] result<std::vector<rpc::app::profile_summary>> profiles() const;
 
 private:
   thread_desk(reactor::event_loop& loop) : loop_{&loop} {}
 
   reactor::event_loop* loop_;
+  std::string cwd_;
   std::vector<std::string> roots_; ///< real paths
   std::optional<std::string> ask_, profile_;
   std::vector<std::string> rule_files_;

@@ -7,6 +7,7 @@
 #include "cli/session_start.hpp"
 #include "config/amendment.hpp"
 #include "config/hooks.hpp"
+#include "config/live_rules.hpp"
 #include "config/rule_loader.hpp"
 #include "config/user_shell.hpp"
 #include "policy/secret_variables.hpp"
@@ -57,11 +58,17 @@ actors::rules_result keep_rule(const start_point& start, const config::rule_load
 }
 
 actors::thread_terms terms_for(const start_point& start, actors::session_terms session,
-                               const config::loaded_rules& rules,
+                               std::shared_ptr<config::live_rules> live,
+                               std::shared_ptr<const policy::rule_set> rules,
                                const config::rule_load_options& rule_options) {
   const auto& settings = start.loaded.settings;
   actors::thread_terms terms;
-  terms.judgement.rules = rules.rules;
+  terms.judgement.rules = rules;
+  terms.look_at_rules = [live = std::move(live)]() -> result<actors::rules_now> {
+    const auto now = live->current();
+    if (!now) return now.error();
+    return actors::rules_now{(*now)->rules, live->take_warnings()};
+  };
   const char* path = std::getenv("PATH");
   terms.judgement.search = {start.cwd, start.where.user_home, path ? path : "",
                             sandbox::writable_roots_of(session.profile, session.context)};
@@ -85,7 +92,7 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
     return keep_rule(start, rule_options, rule);
   };
   if (session.network)
-    for (auto& rule : policy::domain_rules_of(rules.rules->network_rules()))
+    for (auto& rule : policy::domain_rules_of(rules->network_rules()))
       session.network->rules.push_back(std::move(rule));
   terms.keep_host = [home = start.where.gatehouse_home](const host_key& key, bool allow) {
     const auto line = config::network_rule_line(key, allow);
@@ -104,22 +111,22 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   config::rule_load_options rule_options;
   rule_options.files = std::move(rule_files);
   rule_options.cwd = start.cwd;
-  auto rules = config::load_rules(start.where, start.loaded, rule_options);
-  if (!rules) return rules.error();
+  const auto live = std::make_shared<config::live_rules>(start.where, start.cwd, start.command_line,
+                                                         rule_options);
+  const auto in_force = live->current();
+  if (!in_force) return in_force.error();
   auto session = session_terms_of(start, config::user_shell());
   if (!session) return session.error();
   auto hooks = hooks_of(start, label);
   if (!hooks) return hooks.error();
   auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
   if (!guardian) return guardian.error();
-  thread_setup made{terms_for(start, *std::move(session), *rules, rule_options),
-                    start.loaded.warnings};
+  thread_setup made{terms_for(start, *std::move(session), live, (*in_force)->rules, rule_options),
+                    live->take_warnings()};
   if (auto notice = config::unusable_shell_notice(); !notice.empty())
     made.warnings.push_back(std::move(notice));
   made.terms.hooks = *std::move(hooks);
   made.terms.guardian = *std::move(guardian);
-  for (auto& warning : rules->warnings)
-    made.warnings.push_back(std::move(warning));
   if (made.terms.session.profile.kind == profile_kind::disabled)
     made.warnings.emplace_back("full access: no boundary of ours is around these commands; only "
                                "for disposable machines");

@@ -47,8 +47,10 @@ result<std::shared_ptr<const rules_in_force>> live_rules::read() {
   auto rules = load_rules(where_, fresh.settings, options_);
   if (!rules) return rules.error();
   fresh.rules = std::move(rules->rules);
-  warnings_ = fresh.settings.warnings;
-  warnings_.insert(warnings_.end(), rules->warnings.begin(), rules->warnings.end());
+  auto found = fresh.settings.warnings;
+  found.insert(found.end(), rules->warnings.begin(), rules->warnings.end());
+  if (found != found_before_) warnings_ = found;
+  found_before_ = std::move(found);
   return std::make_shared<const rules_in_force>(std::move(fresh));
 }
 

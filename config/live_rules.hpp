@@ -29,7 +29,8 @@ public:
   /// not in force any more.
   result<std::shared_ptr<const rules_in_force>> current();
 
-  /// What was found when something was last read; each time once.
+  /// What was found when something was last read, once; nothing when a reading finds the same as
+  /// the one before.
   std::vector<std::string> take_warnings();
 
 private:
@@ -43,6 +44,7 @@ private:
   files_snapshot snapshot_;
   std::shared_ptr<const rules_in_force> current_;
   std::vector<std::string> warnings_;
+  std::vector<std::string> found_before_;
 };
 
 } // namespace gatehouse::config

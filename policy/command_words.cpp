@@ -22,6 +22,15 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> li
   return std::ranges::find(list, text) != list.end();
 }
 
+bool lists_word(std::string_view list, std::string_view word) noexcept {
+  for (std::size_t at = 0; at < list.size();) {
+    const auto end = std::min(list.find(' ', at), list.size());
+    if (list.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 bool abbreviates(std::string_view arg, std::string_view name) noexcept {
   if (!arg.starts_with("--")) return false;
   const auto given = arg.substr(2, arg.find('=') - 2);

@@ -21,6 +21,9 @@ std::string to_lower_ascii(std::string_view text);
 /// True when `text` is one of `list`.
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) noexcept;
 
+/// True when `list`, words with a blank between them, holds `word`.
+bool lists_word(std::string_view list, std::string_view word) noexcept;
+
 /// True when `arg` is the long option `--name`, any abbreviation of it that GNU-style parsers take
 /// (at least one letter), or either of them with `=value`.
 bool abbreviates(std::string_view arg, std::string_view name) noexcept;

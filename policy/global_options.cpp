@@ -49,30 +49,21 @@ constexpr auto table = std::to_array<program_globals>({
     {"brew conda mamba", "-n --name -p --prefix"},
 });
 
-bool lists(std::string_view list, std::string_view word) {
-  for (std::size_t at = 0; at < list.size();) {
-    const auto end = std::min(list.find(' ', at), list.size());
-    if (list.substr(at, end - at) == word) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 } // namespace
 
 std::optional<std::vector<std::string>> without_global_options(words argv) {
   const auto name = program_name(argv[0]);
   if (name == "git" || name.starts_with("git-")) return without_git_globals(argv);
   const auto known = std::ranges::find_if(
-      table, [&](const program_globals& entry) { return lists(entry.programs, name); });
+      table, [&](const program_globals& entry) { return lists_word(entry.programs, name); });
   if (known == table.end()) return std::nullopt;
   std::size_t i = 1;
   bool grouped = false;
   for (; i < argv.size(); ++i) {
     const std::string_view word = argv[i];
     if (word.starts_with('-') || word.starts_with('+')) {
-      if (lists(known->values, word)) ++i;
-    } else if (!grouped && lists(known->groups, word) && i + 1 < argv.size()) {
+      if (lists_word(known->values, word)) ++i;
+    } else if (!grouped && lists_word(known->groups, word) && i + 1 < argv.size()) {
       grouped = true;
     } else {
       break;

@@ -206,7 +206,10 @@ std::string rebuild(const std::vector<file_line>& lines, const std::vector<place
                                 ? freed[given]
                                 : neighbour_ending(lines, next);
         ++given;
-        put(line.text, ending, next);
+        // Copied from a file of such endings, a CR of the text is the one that the ending has.
+        std::string_view text = line.text;
+        if (ending.starts_with('\r') && text.ends_with('\r')) text.remove_suffix(1);
+        put(text, ending, next);
         break;
       }
       }

@@ -41,14 +41,20 @@ struct source_line {
   int number = 0;
 };
 
-/// Splits at LF; a CR before it belongs to the line ending.
+/// Splits at LF. A CR before it belongs to the line ending where the patch's first line has one,
+/// and behind markers; else it is content.
 std::vector<source_line> split(std::string_view text) {
   std::vector<source_line> lines;
+  const auto first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  const auto first_end = text.find('\n', first);
+  const bool crlf =
+      first_end != std::string_view::npos && first_end > first && text[first_end - 1] == '\r';
   int number = 0;
   while (!text.empty()) {
     const auto end = text.find('\n');
     auto line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    const bool marker = line.starts_with("***") || line.starts_with("@@") || line == "\r";
+    if (line.ends_with('\r') && (crlf || marker)) line.remove_suffix(1);
     lines.push_back({line, ++number});
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }

@@ -36,9 +36,23 @@ namespace {
 
 using socket_type =
     asio::basic_stream_socket<asio::generic::stream_protocol, asio::io_context::executor_type>;
-using stream_type =
-    beast::basic_stream<asio::generic::stream_protocol, asio::io_context::executor_type>;
 using beast_error = beast::error_code;
+
+/// A stream that Beast leaves open when a WebSocket ends: its own way of closing ends over bytes
+/// that were not read, and the reset of that takes the close frame with it.
+class stream_type
+    : public beast::basic_stream<asio::generic::stream_protocol, asio::io_context::executor_type> {
+public:
+  using beast::basic_stream<asio::generic::stream_protocol,
+                            asio::io_context::executor_type>::basic_stream;
+};
+
+/// Beast calls it by argument-dependent lookup; `peer` reads on and closes.
+template <class Handler>
+void async_teardown(beast::role_type, stream_type& stream, Handler&& handler) {
+  asio::post(stream.get_executor(),
+             beast::bind_front_handler(std::forward<Handler>(handler), beast_error{}));
+}
 
 std::string lower(std::string_view text) {
   std::string out{text};
@@ -321,6 +335,7 @@ private:
     beast_error ignored; // the peer may be gone
     beast::get_lowest_layer(ws_).socket().shutdown(asio::socket_base::shutdown_send, ignored);
     beast::get_lowest_layer(ws_).expires_after(server_->terms.last_words);
+    left_at_ = std::chrono::steady_clock::now();
     discard();
   }
 
@@ -331,6 +346,11 @@ private:
         [self = shared_from_this()](const beast_error& ec, std::size_t bytes) {
           if (ec || bytes > self->unread_) return self->drop();
           self->unread_ -= bytes;
+          // A peer that was let in and is still sending a message reads nothing before its end.
+          const auto& terms = self->server_->terms;
+          if (self->open_ &&
+              std::chrono::steady_clock::now() < self->left_at_ + terms.longest_leave)
+            beast::get_lowest_layer(self->ws_).expires_after(terms.last_words);
           self->discard();
         });
   }
@@ -357,6 +377,7 @@ private:
   std::deque<std::string> queue_;
   std::size_t queued_ = 0;
   bool above_ = false;
+  std::chrono::steady_clock::time_point left_at_;
   std::size_t unread_ = std::size_t{128} << 20U; ///< that may be thrown away at the end
   bool open_ = false, closing_ = false, ended_ = false, dropped_ = false;
   websocket::close_reason reason_;

@@ -69,8 +69,10 @@ struct websocket_terms {
   std::chrono::seconds handshake_limit{10};
   /// Without a sign of life for so long the connection is dead; a ping goes out at half of it.
   std::chrono::seconds idle_limit{40};
-  /// How long a connection that ends is still read, so that the peer hears why.
+  /// How long a connection that ends is still read, so that the peer hears why; a WebSocket whose
+  /// peer goes on sending, so long after each part, up to `longest_leave`.
   std::chrono::seconds last_words{2};
+  std::chrono::seconds longest_leave{30};
   std::size_t waiting_connections = 64; ///< that have not upgraded; more are turned away
   std::size_t low_water = 64U << 10U;
   std::string server_name = "gatehouse";

@@ -283,6 +283,9 @@ private:
     const long tmpfs = new_tmpfs(0755);
     if (is_error(tmpfs)) return tmpfs;
     step.fd = static_cast<int>(tmpfs);
+    if (*step.source)
+      if (const long gone = kernel_call(SYS_umount2, step.target, detach); is_error(gone))
+        return gone;
     // Mounts can be placed only on what is mounted itself.
     long answer = place_at(tmpfs, at.folder, at.path);
     for (std::size_t d = 0; d < device_count && !is_error(answer); ++d) {

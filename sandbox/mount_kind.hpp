@@ -10,7 +10,7 @@ enum class mount_kind : std::uint8_t {
   read_only_bind, ///< `source` of the host, read-only at `target`
   writable_bind,  ///< `source` of the host, writable at `target`
   device_bind,    ///< as writable_bind, device nodes usable
-  devices,        ///< a private /dev at `target`
+  devices,        ///< a private /dev at `target`; `source`: what is mounted there goes
   processes,      ///< a fresh /proc at `target`
   empty_folder,   ///< an empty private folder with mode `perms`; closed later by `seal`
   folder,         ///< a folder with mode `perms` inside an empty_folder

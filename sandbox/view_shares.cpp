@@ -24,10 +24,20 @@ void divide_whole_tree(std::span<const mount_step> mounts, const std::string& co
 }
 
 /// Only what is granted is there: denials inside it are left to the inner stage, and what lies
-/// below them.
-void divide_granted(std::span<const mount_step> mounts, view_shares& shares) {
+/// below them. So are the devices, for which the host's are shown until then: bubblewrap would
+/// give up the mounts to make its own.
+void divide_granted(std::span<const mount_step> mounts, const std::string& console,
+                    view_shares& shares) {
   std::vector<std::string> masks;
   for (const auto& step : mounts) {
+    if (step.kind == mount_kind::devices) {
+      shares.by_bwrap.push_back({mount_kind::device_bind, step.target, step.target, 0});
+      shares.by_inner.push_back({mount_kind::devices, step.target, step.target, 0});
+      if (!console.empty())
+        shares.by_inner.push_back({mount_kind::device_bind, step.target + "/console", console, 0});
+      masks.push_back(step.target);
+      continue;
+    }
     const bool masked = std::any_of(masks.begin(), masks.end(), [&](const std::string& mask) {
       return policy::is_at_or_below(step.target, mask);
     });
@@ -47,7 +57,7 @@ view_shares share_view(std::span<const mount_step> mounts, const std::string& co
   if (!mounts.empty() && is_bind(mounts.front().kind) && mounts.front().target == "/")
     divide_whole_tree(mounts, console, shares);
   else
-    divide_granted(mounts, shares);
+    divide_granted(mounts, console, shares);
   return shares;
 }
 

@@ -85,7 +85,8 @@ private:
     const bool resumed = params->resume_session_id.has_value();
     if (resumed && !resume(*params, fail)) return;
     if (!resumed) {
-      session_ = std::make_shared<app_session>("session-" + random_id(), who_, owner_.services_);
+      session_ =
+          std::make_shared<app_session>(owner_.instance_ + random_id(), who_, owner_.services_);
       owner_.sessions_[session_->id()].session = session_;
     }
     owner_.sessions_[session_->id()].at = this;
@@ -102,8 +103,7 @@ private:
     const auto found = owner_.sessions_.find(*params.resume_session_id);
     // A session belongs to the credential that made it.
     if (found == owner_.sessions_.end() || found->second.session->who() != who_) {
-      fail(refused("there is no such session (any more); initialize without resumeSessionId",
-                   "unknownSession"));
+      fail(owner_.unknown_session(*params.resume_session_id));
       return false;
     }
     auto& known = found->second;
@@ -131,10 +131,11 @@ private:
     told.resumed = resumed;
     told.gatehouse.version = owner_.services_.version;
     told.gatehouse.authority = who_ == authority::agent ? "agent" : "reviewer";
-    told.gatehouse.tools = {"shell_command", "exec_command", "write_stdin", "apply_patch"};
-    told.gatehouse.limits = {static_cast<std::int64_t>(limits.frame_bytes),
-                             static_cast<std::int64_t>(limits.in_flight), 1 << 20,
-                             limits.session_grace.count()};
+    told.gatehouse.tools = {"shell_command", "exec_command", "write_stdin", "apply_patch",
+                            "request_permissions"};
+    told.gatehouse.limits = {
+        static_cast<std::int64_t>(limits.frame_bytes), static_cast<std::int64_t>(limits.in_flight),
+        static_cast<std::int64_t>(thread_terms{}.retained_bytes), limits.session_grace.count()};
     return told;
   }
 
@@ -146,13 +147,13 @@ private:
 };
 
 endpoint::endpoint(thread_host& host, endpoint_terms terms)
-    : host_{host}, threads_{host, std::move(terms.open_thread)}, services_{
-                                                                     threads_,
-                                                                     terms.limits,
-                                                                     std::move(terms.version),
-                                                                     std::move(terms.explain),
-                                                                     std::move(terms.profiles),
-                                                                     unix_ms_now} {
+    : host_{host}, instance_{"session-" + random_id().substr(0, 8) + "-"},
+      threads_{host, std::move(terms.open_thread)}, services_{threads_,
+                                                              terms.limits,
+                                                              std::move(terms.version),
+                                                              std::move(terms.explain),
+                                                              std::move(terms.profiles),
+                                                              unix_ms_now} {
   threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
     for (const auto& [id, one] : sessions_)
       one.session->thread_started(entry);
@@ -163,6 +164,20 @@ endpoint::~endpoint() = default;
 
 std::unique_ptr<client_link> endpoint::connected(authority who, std::shared_ptr<client_port> port) {
   return std::make_unique<link>(*this, who, std::move(port));
+}
+
+rpc::failure endpoint::unknown_session(const std::string& id) const {
+  const bool ours = id.starts_with(instance_);
+  auto why = refused(
+      ours ? "there is no such session of this credential any more; with a session that had no "
+             "connection for too long, the threads that it started ended. initialize without "
+             "resumeSessionId"
+           : "there is no such session: this daemon was started after it. Its threads, calls and "
+             "questions are gone, and what was granted or approved for a turn or a session; rules "
+             "that were kept are in force. initialize without resumeSessionId",
+      "unknownSession");
+  why.data = ours ? R"("reason":"ended")" : R"("reason":"unknown")";
+  return why;
 }
 
 void endpoint::lost(const std::string& session_id) {

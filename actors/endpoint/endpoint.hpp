@@ -13,7 +13,7 @@ namespace gatehouse::actors {
 struct endpoint_terms {
   thread_book::opener open_thread;
   std::function<result<std::string>(const std::string& cwd, const json_tree& arguments)> explain;
-  std::vector<rpc::app::profile_summary> profiles;
+  std::function<result<std::vector<rpc::app::profile_summary>>()> profiles;
   std::string version;
   endpoint_limits limits;
 };
@@ -39,8 +39,11 @@ private:
   };
 
   void lost(const std::string& session_id);
+  /// Says what is gone with a session that cannot be resumed, and what is not.
+  [[nodiscard]] rpc::failure unknown_session(const std::string& id) const;
 
   thread_host& host_;
+  std::string instance_; ///< part of every session id: tells ours from those of a daemon before
   thread_book threads_;
   endpoint_services services_;
   std::map<std::string, kept> sessions_;

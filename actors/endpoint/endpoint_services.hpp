@@ -28,7 +28,8 @@ struct endpoint_services {
   std::string version;
   /// Answers `policy/explain`: JSON of the answer. `cwd` is the thread's, empty for none.
   std::function<result<std::string>(const std::string& cwd, const json_tree& arguments)> explain;
-  std::vector<rpc::app::profile_summary> profiles;
+  /// Those that can be named now. Errors are about the configuration.
+  std::function<result<std::vector<rpc::app::profile_summary>>()> profiles;
   std::function<std::int64_t()> unix_ms;
 };
 

@@ -36,14 +36,14 @@ void event_feed::follow(const std::shared_ptr<thread_entry>& entry,
                         std::optional<std::uint64_t> after) {
   const auto& thread = entry->handle.id();
   unfollow(thread);
-  const auto s = std::make_shared<subscription>(weak_from_this(), entry,
-                                                after.value_or(entry->watch->last_seq()));
+  const auto from = after.value_or(entry->watch->last_seq());
+  const auto s = std::make_shared<subscription>(weak_from_this(), entry, from);
   subscriptions_.emplace(thread, s);
   if (!out_.attached()) {
     s->behind = true;
     return;
   }
-  entry->handle.send(say::subscribe{s, who_ == authority::reviewer, after});
+  entry->handle.send(say::subscribe{s, who_ == authority::reviewer, from});
 }
 
 void event_feed::unfollow(const std::string& thread_id) {
@@ -69,7 +69,9 @@ void event_feed::catch_up() {
   for (auto& [id, s] : subscriptions_) {
     if (!s->behind) continue;
     // A new subscriber: events that are still on their way to the old one come again in order.
-    s = std::make_shared<subscription>(weak_from_this(), s->entry, s->sent_seq);
+    auto fresh = std::make_shared<subscription>(weak_from_this(), s->entry, s->sent_seq);
+    fresh->offered = std::move(s->offered);
+    s = std::move(fresh);
     s->entry->handle.send(say::subscribe{s, who_ == authority::reviewer, s->sent_seq});
     tell_status(*s);
   }
@@ -81,8 +83,15 @@ void event_feed::hear(subscription& from, const thread_event_ptr& event) {
   const auto* asked = std::get_if<thread_events::review_asked>(&event->what);
   // What is offered again has its old number; everything else comes once.
   if (!asked && event->seq <= from.sent_seq) return;
+  const auto& thread = from.entry->handle.id();
+  if (event->seq > from.sent_seq + 1) // the log had no more room for those between
+    out_.notify(app::notifications::events_missed::name,
+                rpc::to_json(app::missed_events{thread, static_cast<std::int64_t>(from.sent_seq),
+                                                static_cast<std::int64_t>(event->seq)}));
   from.sent_seq = std::max(from.sent_seq, event->seq);
-  const auto message = app::message_of(from.entry->handle.id(), *event);
+  if (const auto* over = std::get_if<thread_events::review_resolved>(&event->what))
+    from.offered.erase(over->answer.review_id);
+  const auto message = app::message_of(thread, *event);
   if (message) {
     if (message->request_id.empty())
       out_.notify(message->method, message->params);

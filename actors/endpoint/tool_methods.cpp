@@ -36,7 +36,9 @@ void tool_methods::operator()(app::methods::policy_explain, const app::explain_p
 }
 
 void tool_methods::operator()(app::methods::profile_list, const app::nothing&) const {
-  ok(app::profile_list_result{session.services().profiles});
+  auto known = session.services().profiles();
+  if (!known) return done(failure_of(known.error()));
+  ok(app::profile_list_result{*std::move(known)});
 }
 
 } // namespace gatehouse::actors

@@ -192,6 +192,53 @@ void analyzer::assigned_scripts(std::span<const std::string> assignments, const 
   }
 }
 
+/// Settings whose value is a program: `rustc -C linker=P`, `cargo --config build.rustc="P"`,
+/// `java -XX:OnError=C`, `rpm --eval '%(C)'`.
+void analyzer::settings_of_builders(words all, std::string_view name, const context& at) {
+  const auto value_behind = [&](word w, std::size_t at_text) {
+    w.text.erase(0, at_text);
+    std::erase_if(w.text, [](char c) { return c == '"' || c == '\''; });
+    script_word(w, name, at);
+  };
+  const bool cargo = name == "cargo", rustc = name == "rustc" || name == "rustdoc";
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (rustc || cargo) {
+      const auto given = option_value(all, i, rustc ? "C" : "", rustc ? "codegen" : "config");
+      if (!given) continue;
+      const std::string_view text = given->text;
+      const auto equals = std::min(text.find('='), text.size());
+      const auto key = text.substr(0, text.find_last_not_of(" \t", equals - 1) + 1);
+      for (const std::string_view ending : {"linker", "rustc", "rustdoc", "runner", "rustc-wrapper",
+                                            "rustc-workspace-wrapper", "credential-provider"})
+        if (key == ending || (cargo && key.ends_with("." + std::string(ending))))
+          value_behind(*given, equals + 1);
+    } else if (name == "java" || name == "javac") {
+      for (const std::string_view option : {"-XX:OnOutOfMemoryError=", "-XX:OnError="})
+        if (all[i].text.starts_with(option)) value_behind(all[i], option.size());
+    } else if (name == "rpm" || name == "rpmbuild") {
+      auto macro = option_value(all, i, "ED", "eval define");
+      if (!macro) continue;
+      const auto call = macro->text.find("%(");
+      if (call == std::string::npos) continue;
+      macro->text = macro->text.substr(call + 2, macro->text.rfind(')') - call - 2);
+      script_word(*macro, name, at);
+    } else if (name == "fzf" || name == "sk") {
+      const auto bound = option_value(all, i, "", "bind");
+      if (!bound) continue;
+      for (const std::string_view action :
+           {"execute", "execute-silent", "reload", "become", "transform", "preview"})
+        for (const char open : {'(', ':', '['}) {
+          const auto found = bound->text.find(std::string(action) + open);
+          if (found == std::string::npos) continue;
+          word command = *bound;
+          command.text.erase(0, found + action.size() + 1);
+          if (open != ':' && !command.text.empty()) command.text.pop_back();
+          script_word(command, name, at);
+        }
+    }
+  }
+}
+
 void analyzer::git_commands(words all, const context& at) {
   context other = at;
   other.any_shell = true;

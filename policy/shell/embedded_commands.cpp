@@ -1,3 +1,4 @@
+#include "policy/command_words.hpp"
 #include "policy/shell/analyzer.hpp"
 #include "policy/shell/characters.hpp"
 #include "policy/shell/special_commands.hpp"
@@ -9,16 +10,6 @@
 /// programs.
 namespace gatehouse::policy::shell {
 namespace {
-
-/// True when `list`, words with a blank between them, holds `word`.
-bool lists(std::string_view list, std::string_view word) {
-  for (std::size_t at = 0; at < list.size();) {
-    const auto end = std::min(list.find(' ', at), list.size());
-    if (list.substr(at, end - at) == word) return true;
-    at = end + 1;
-  }
-  return false;
-}
 
 /// True when a long option of `list` is `given` or is abbreviated by it.
 bool abbreviates_one(std::string_view list, std::string_view given) {
@@ -183,7 +174,7 @@ std::optional<word> option_value(std::span<const word> all, std::size_t& i, std:
   const auto equals = text.find('=');
   const auto name = text.substr(text[1] == '-' ? 2 : 1, equals - (text[1] == '-' ? 2 : 1));
   const bool is_long =
-      !name.empty() && (text[1] == '-' ? abbreviates_one(longs, name) : lists(longs, name));
+      !name.empty() && (text[1] == '-' ? abbreviates_one(longs, name) : lists_word(longs, name));
   if (is_long) {
     if (equals == std::string_view::npos) return next();
     auto value = all[i];
@@ -233,12 +224,12 @@ void analyzer::embedded_commands(words all, const context& caller) {
   context at = caller;
   at.any_shell = true;
   for (const auto& known : option_table) {
-    if (!lists(known.programs, name)) continue;
+    if (!lists_word(known.programs, name)) continue;
     for (std::size_t i = 1; i < all.size(); ++i)
       if (auto value = option_value(all, i, known.shorts, known.longs))
         command_option(std::move(*value), name, at);
   }
-  if (lists(separated_commands, name)) {
+  if (lists_word(separated_commands, name)) {
     const auto dashes = std::find_if(all.begin() + 1, all.end(), [&](const word& w) {
       return w.text == "--" || (name == "nix" && (w.text == "-c" || w.text == "--command"));
     });
@@ -248,7 +239,7 @@ void analyzer::embedded_commands(words all, const context& caller) {
   }
   if (name == "cmake" && all.size() > 2 && all[1].text == "-E")
     return inner_command(all.subspan(2), true, name, at);
-  if (lists(terminals, name)) {
+  if (lists_word(terminals, name)) {
     const auto runs = std::find_if(all.begin() + 1, all.end(), [](const word& w) {
       return w.text == "-e" || w.text == "-x" || w.text == "--command";
     });
@@ -301,7 +292,7 @@ void analyzer::embedded_commands(words all, const context& caller) {
   if (name == "make" || name == "gmake") return makefile(all, at);
   if (name == "cp" || name == "ln" || name == "mv" || name == "install") return copied(all, at);
   for (const auto& known : marker_table) {
-    if (!lists(known.programs, name)) continue;
+    if (!lists_word(known.programs, name)) continue;
     std::vector<word> texts(all.begin() + 1, all.end());
     if (auto input = input_text(at)) texts.push_back(std::move(*input));
     for (auto& text : texts) {
@@ -310,53 +301,6 @@ void analyzer::embedded_commands(words all, const context& caller) {
     }
   }
   embedded_code(all, at);
-}
-
-/// Settings whose value is a program: `rustc -C linker=P`, `cargo --config build.rustc="P"`,
-/// `java -XX:OnError=C`, `rpm --eval '%(C)'`.
-void analyzer::settings_of_builders(words all, std::string_view name, const context& at) {
-  const auto value_behind = [&](word w, std::size_t at_text) {
-    w.text.erase(0, at_text);
-    std::erase_if(w.text, [](char c) { return c == '"' || c == '\''; });
-    script_word(w, name, at);
-  };
-  const bool cargo = name == "cargo", rustc = name == "rustc" || name == "rustdoc";
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (rustc || cargo) {
-      const auto given = option_value(all, i, rustc ? "C" : "", rustc ? "codegen" : "config");
-      if (!given) continue;
-      const std::string_view text = given->text;
-      const auto equals = std::min(text.find('='), text.size());
-      const auto key = text.substr(0, text.find_last_not_of(" \t", equals - 1) + 1);
-      for (const std::string_view ending : {"linker", "rustc", "rustdoc", "runner", "rustc-wrapper",
-                                            "rustc-workspace-wrapper", "credential-provider"})
-        if (key == ending || (cargo && key.ends_with("." + std::string(ending))))
-          value_behind(*given, equals + 1);
-    } else if (name == "java" || name == "javac") {
-      for (const std::string_view option : {"-XX:OnOutOfMemoryError=", "-XX:OnError="})
-        if (all[i].text.starts_with(option)) value_behind(all[i], option.size());
-    } else if (name == "rpm" || name == "rpmbuild") {
-      auto macro = option_value(all, i, "ED", "eval define");
-      if (!macro) continue;
-      const auto call = macro->text.find("%(");
-      if (call == std::string::npos) continue;
-      macro->text = macro->text.substr(call + 2, macro->text.rfind(')') - call - 2);
-      script_word(*macro, name, at);
-    } else if (name == "fzf" || name == "sk") {
-      const auto bound = option_value(all, i, "", "bind");
-      if (!bound) continue;
-      for (const std::string_view action :
-           {"execute", "execute-silent", "reload", "become", "transform", "preview"})
-        for (const char open : {'(', ':', '['}) {
-          const auto found = bound->text.find(std::string(action) + open);
-          if (found == std::string::npos) continue;
-          word command = *bound;
-          command.text.erase(0, found + action.size() + 1);
-          if (open != ':' && !command.text.empty()) command.text.pop_back();
-          script_word(command, name, at);
-        }
-    }
-  }
 }
 
 /// The commands that xargs makes of an input that is known.
@@ -407,7 +351,7 @@ void analyzer::makefile(words all, const context& at) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     const auto& text = all[i].text;
     const auto variable = assigned_name(text);
-    if (lists(make_programs, variable)) {
+    if (lists_word(make_programs, variable)) {
       auto value = all[i];
       value.text.erase(0, value.text.find('=') + 1);
       if (!is_shell_name(base_name(value.text))) script_word(value, "make", at);

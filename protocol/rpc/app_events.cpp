@@ -123,7 +123,8 @@ struct event_reader {
   }
   message operator()(const thread_events::review_asked& e) const {
     if (e.who != reviewer_kind::user) return std::nullopt;
-    return outgoing{request_approval::name, to_json(approval_of(thread, event.turn_id, e.question)),
+    return outgoing{request_approval::name,
+                    to_json(approval_of(thread, event.turn_id, event.seq, e.question)),
                     e.question.review_id};
   }
   message operator()(const thread_events::review_resolved& e) const {
@@ -195,9 +196,10 @@ std::optional<outgoing> message_of(const std::string& thread_id, const thread_ev
 }
 
 approval_request approval_of(const std::string& thread_id, const std::string& turn_id,
-                             const review_request& question) {
+                             std::uint64_t seq, const review_request& question) {
   approval_request asked;
   asked.request_id = question.review_id;
+  asked.seq = static_cast<std::int64_t>(seq);
   asked.thread_id = thread_id;
   asked.turn_id = turn_id;
   asked.item_id = question.call_id;

@@ -20,9 +20,9 @@ struct outgoing {
 /// The message about an event; none for a question that is not a person's.
 std::optional<outgoing> message_of(const std::string& thread_id, const thread_event& event);
 
-/// A question as reviewers see it.
+/// A question as reviewers see it. `seq` is that of the event in which it was asked.
 approval_request approval_of(const std::string& thread_id, const std::string& turn_id,
-                             const review_request& question);
+                             std::uint64_t seq, const review_request& question);
 
 /// The result of a tool call.
 tool_call_result result_of(const call_report& report);

@@ -542,6 +542,8 @@ struct described<app::approval_request> {
   static void fields(V& v) {
     v.field("requestId", &app::approval_request::request_id,
             "id of the question; the same after a reconnect");
+    v.field("seq", &app::approval_request::seq,
+            "number of the event with which it was first asked; agents are not sent it");
     v.field("threadId", &app::approval_request::thread_id, "");
     v.field("turnId", &app::approval_request::turn_id, "");
     v.field("itemId", &app::approval_request::item_id, "id of the call");
@@ -799,6 +801,20 @@ struct described<app::request_resolved> {
     v.field("reviewer", &app::request_resolved::reviewer,
             "who answered: hook, guardian, user, none");
     v.field("reason", &app::request_resolved::reason, "");
+  }
+};
+
+template <>
+struct described<app::missed_events> {
+  static constexpr std::string_view name = "MissedEvents";
+  static constexpr std::string_view about =
+      "Events that a slow or absent client missed and that are no longer kept: pieces of output "
+      "first, which item/completed says again as a whole. thread/read tells what is so now.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::missed_events::thread_id, "");
+    v.field("afterSeq", &app::missed_events::after_seq, "the newest that was sent before");
+    v.field("beforeSeq", &app::missed_events::before_seq, "the next that is sent");
   }
 };
 

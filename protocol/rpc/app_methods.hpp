@@ -256,6 +256,9 @@ struct terminal_ended : notification<app::terminal_ended> {
 struct resolved : notification<request_resolved> {
   static constexpr std::string_view name = "serverRequest/resolved";
 };
+struct events_missed : notification<missed_events> {
+  static constexpr std::string_view name = "thread/events/missed";
+};
 struct warning : notification<warning_event> {
   static constexpr std::string_view name = "warning";
 };
@@ -268,7 +271,7 @@ using notification_list =
                notifications::item_completed, notifications::attempt_started,
                notifications::attempt_denied, notifications::output,
                notifications::terminal_interaction, notifications::terminal_ended,
-               notifications::resolved, notifications::warning>;
+               notifications::resolved, notifications::events_missed, notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
 /// method. Parameters that cannot be read: `refuse(failure)`.

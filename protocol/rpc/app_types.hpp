@@ -244,6 +244,7 @@ struct approval_list_params {
 /// `item/commandExecution/requestApproval` and an entry of `approval/list`.
 struct approval_request {
   std::string request_id;
+  std::int64_t seq = 0;
   std::string thread_id;
   std::string turn_id;
   std::string item_id;
@@ -391,6 +392,12 @@ struct request_resolved {
   std::string decision;
   std::string reviewer;
   std::string reason;
+};
+
+struct missed_events {
+  std::string thread_id;
+  std::int64_t after_seq = 0;
+  std::int64_t before_seq = 0;
 };
 
 struct warning_event {

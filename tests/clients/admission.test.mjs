@@ -1,6 +1,8 @@
 // §201 §D13 Who gets in (the table of admission).
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, statSync } from 'node:fs';
+import net from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { AgentClient, NotAdmittedError, unixSocketTransport, webSocketTransport } from '../../clients/typescript/dist/index.js';
@@ -68,6 +70,55 @@ test('§201 the Unix socket and the token files are this user’s alone', limit,
   assert.ok(daemon.token('agent').length >= 43);
   assert.equal(await status(daemon, { socketPath: daemon.socket, upgrade: true, headers: bearer }), 101);
   assert.equal(await status(daemon, { socketPath: daemon.socket, upgrade: true }), 401);
+});
+
+test('BR-195 another user of the machine gets in nowhere', { ...limit, skip: process.getuid() !== 0 && 'needs root' }, async () => {
+  // Even where the folder and the socket let everybody through.
+  chmodSync(daemon.base, 0o755);
+  chmodSync(daemon.socket, 0o666);
+  const knock = `
+    const http = require('node:http');
+    const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+    const ask = (where, headers) => new Promise((done) => {
+      const request = http.request({ ...where, headers }, (answer) => { answer.resume(); done(answer.statusCode); });
+      request.on('upgrade', (answer, socket) => { socket.destroy(); done(answer.statusCode); });
+      request.on('error', (error) => done(error.code));
+      request.end();
+    });
+    const [socketPath, port, token] = process.argv.slice(1);
+    const tcp = { host: '127.0.0.1', port };
+    (async () => console.log(JSON.stringify([
+      await ask({ socketPath }, upgrade),
+      await ask({ socketPath }, { ...upgrade, Authorization: 'Bearer ' + token }),
+      await ask(tcp, upgrade),
+      await ask({ ...tcp, method: 'POST' }, { 'Content-Type': 'text/plain' }),
+    ])))();`;
+  const told = execFileSync(process.execPath, ['-e', knock, daemon.socket, port, daemon.token('agent')], {
+    uid: 65534,
+    gid: 65534,
+    env: {},
+    cwd: '/',
+    encoding: 'utf8',
+  });
+  chmodSync(daemon.socket, 0o600);
+  chmodSync(daemon.base, 0o700);
+  assert.deepEqual(JSON.parse(told), [403, 403, 401, 405]);
+});
+
+test('BR-195 an upgrade behind an ordinary request on the same connection is judged like any other', limit, async () => {
+  const { hostname } = new URL(daemon.url);
+  const common = `Host: 127.0.0.1:${port}\r\n`;
+  const upgrade = `GET / HTTP/1.1\r\n${common}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+  const got = await new Promise((done) => {
+    let all = '';
+    const socket = net.connect(Number(port), hostname, () => socket.write(`GET /readyz HTTP/1.1\r\n${common}\r\n${upgrade}`));
+    socket.on('data', (data) => {
+      all += data.toString('latin1');
+      if (/HTTP\/1\.1 .*HTTP\/1\.1 /s.test(all)) socket.destroy();
+    });
+    socket.on('error', () => {}).on('close', () => done(all));
+  });
+  assert.match(got, /^HTTP\/1\.1 200 .*HTTP\/1\.1 401 /s);
 });
 
 test('the client says that it was not admitted, and does not try again', limit, async () => {

@@ -44,6 +44,15 @@ export class CuttingProxy {
     }
   }
 
+  /** The client reads nothing for a while; what was sent waits, and in the end the daemon waits. */
+  stall() {
+    for (const { client, server } of this.#pairs) server.unpipe(client);
+  }
+
+  flow() {
+    for (const { client, server } of this.#pairs) server.pipe(client);
+  }
+
   cut() {
     for (const { client, server } of [...this.#pairs]) {
       client.destroy();

@@ -145,7 +145,8 @@ test('§201 a session that is cut again and again loses no event and doubles non
     const direct = record(agent, thread, ['item/started', 'item/attempt/started', delta, 'item/completed', 'turn/started']);
     await agent.resumeThread({ threadId: thread.id, afterSeq: 0 });
     const lines = 400;
-    const call = client.callTool(shell(thread, `for i in $(seq ${lines}); do echo line $i; sleep 0.004; done`));
+    const command = `for i in $(seq ${lines}); do echo line $i; sleep 0.004; done`;
+    const call = client.callTool({ ...shell(thread, command), arguments: { command, timeout_ms: 50_000 } });
     for (let cut = 0; cut < 6; cut += 1) {
       const before = heard.length;
       await until(() => heard.length > before || heard.at(-1)?.[0] === 'item/completed');
@@ -261,7 +262,8 @@ test('the daemon ends cleanly, and a client learns after a restart what is gone'
   const lost = [];
   const renewed = [];
   agent.on('threadLost', (event) => lost.push(event.threadId));
-  agent.on('connected', (event) => renewed.push(event.renewed));
+  const told = [];
+  agent.on('connected', (event) => (renewed.push(event.renewed), told.push(event.lost)));
   const started = record(agent, thread, ['item/attempt/started']);
   const call = agent.callTool(shell(thread, 'sleep 62.25'));
   call.catch(() => {});
@@ -272,6 +274,7 @@ test('the daemon ends cleanly, and a client learns after a restart what is gone'
   await daemon.run();
   await until(() => renewed.length > 0);
   assert.deepEqual(renewed, [true]);
+  assert.match(told[0], /calls and questions are gone.*rules that were kept are in force/);
   await assert.rejects(call, SessionLostError);
   assert.ok(lost.includes(thread.id));
   assert.equal((await agent.callTool(shell(await newThread(), 'echo again'))).output, 'again\n');

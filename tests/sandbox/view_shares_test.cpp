@@ -51,12 +51,14 @@ TEST_SUITE("sandbox.view_shares") {
     host.facts.paths["/g/f"] = pretended_host::file("/g/f");
     const auto shares = share_view(host.plan().mounts, "/dev/pts/4");
     CHECK(of(shares.by_bwrap) == kinds{{mount_kind::empty_folder, "/"},
-                                       {mount_kind::devices, "/dev"},
+                                       {mount_kind::device_bind, "/dev"},
                                        {mount_kind::processes, "/proc"},
                                        {mount_kind::read_only_bind, "/g"},
                                        {mount_kind::writable_bind, "/h"},
                                        {mount_kind::seal, "/"}});
-    CHECK(of(shares.by_inner) == kinds{{mount_kind::seal, "/proc"},
+    CHECK(of(shares.by_inner) == kinds{{mount_kind::devices, "/dev"},
+                                       {mount_kind::device_bind, "/dev/console"},
+                                       {mount_kind::seal, "/proc"},
                                        {mount_kind::denied_file, "/g/f"},
                                        {mount_kind::empty_folder, "/g/no"},
                                        {mount_kind::writable_bind, "/g/no/yes"},

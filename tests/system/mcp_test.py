@@ -117,6 +117,17 @@ class Mcp(unittest.TestCase):
         self.assertTrue(told["isError"])
         self.assertIn("cannot ask its user", told["structuredContent"]["message"])
 
+    def test_42_a_rule_that_is_written_meanwhile_holds_for_the_next_call(self):
+        self.handshake()
+        say = {"name": "shell_command", "arguments": {"command": "echo hi"}}
+        self.assertFalse(self.ask("tools/call", say)["result"]["isError"])
+        os.makedirs(self.base + "/home/rules")
+        with open(self.base + "/home/rules/mine.rules", "w", encoding="ascii") as rules:
+            rules.write('prefix_rule(["echo"], "forbidden", justification = "quiet, please")\n')
+        told = self.ask("tools/call", say)["result"]
+        self.assertTrue(told["isError"])
+        self.assertIn("quiet, please", told["structuredContent"]["message"])
+
     def test_modern_requests_stand_for_themselves(self):
         facts = self.modern("server/discover")["result"]
         self.assertEqual((facts["resultType"], facts["supportedVersions"]), ("complete", ["2026-07-28"]))

@@ -24,6 +24,8 @@ export interface ApprovalListResult {
 export interface ApprovalRequest {
   /** id of the question; the same after a reconnect */
   requestId: string;
+  /** number of the event with which it was first asked; agents are not sent it */
+  seq: number;
   threadId: string;
   turnId: string;
   /** id of the call */
@@ -205,6 +207,15 @@ export interface Limits {
   retainedEventBytes: number;
   /** how long a session outlives its connection */
   sessionGraceMs: number;
+}
+
+/** Events that a slow or absent client missed and that are no longer kept: pieces of output first, which item/completed says again as a whole. thread/read tells what is so now. */
+export interface MissedEvents {
+  threadId: string;
+  /** the newest that was sent before */
+  afterSeq: number;
+  /** the next that is sent */
+  beforeSeq: number;
 }
 
 /** No members. */
@@ -539,6 +550,7 @@ export interface Notifications {
   'item/attempt/denied': DenialEvent;
   'item/commandExecution/outputDelta': OutputDelta;
   'serverRequest/resolved': RequestResolved;
+  'thread/events/missed': MissedEvents;
   'warning': WarningEvent;
 }
 
@@ -552,5 +564,6 @@ export const notificationMethods = [
   'item/attempt/denied',
   'item/commandExecution/outputDelta',
   'serverRequest/resolved',
+  'thread/events/missed',
   'warning',
 ] as const satisfies readonly (keyof Notifications)[];

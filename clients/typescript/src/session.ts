@@ -26,8 +26,11 @@ export interface SessionOptions {
 }
 
 export interface SessionEvents {
-  /** The connection stands. `renewed`: in a new session, so what the old one had is gone. */
-  connected: { renewed: boolean; facts: InitializeResult };
+  /**
+   * The connection stands. `renewed`: in a new session, so what the old one had is gone; `lost`
+   * then says what that is, and what is not.
+   */
+  connected: { renewed: boolean; lost: string | undefined; facts: InitializeResult };
   /** The connection broke; the client tries to return. */
   disconnected: { reason: string };
   /** A thread that was followed is no longer there. */
@@ -191,13 +194,16 @@ export class Session {
     const before = this.#facts;
     this.#positions.startRestoring();
     let facts: InitializeResult | undefined;
+    let lost: string | undefined;
     if (before) {
       try {
         // The server may not have noticed yet that the old connection is gone.
         const resume = { resumeSessionId: before.sessionId, takeover: true };
         facts = await connection.sendRequest('initialize', { ...first, ...resume });
       } catch (error) {
-        if ((asEndpointError(error) as EndpointError).kind !== 'unknownSession') throw error;
+        const why = asEndpointError(error) as EndpointError;
+        if (why.kind !== 'unknownSession') throw error;
+        lost = why.message;
       }
     }
     facts ??= await connection.sendRequest<InitializeResult>('initialize', first);
@@ -207,7 +213,7 @@ export class Session {
     this.#facts = facts;
     await this.#restoreThreads(connection, before !== undefined);
     this.#ready = true;
-    this.#tell('connected', { renewed, facts });
+    this.#tell('connected', { renewed, lost, facts });
     for (const one of [...this.#pending]) this.#send(one);
   }
 

@@ -1,0 +1,66 @@
+#include "actors/event_log.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gatehouse;
+using actors::event_log;
+
+namespace {
+
+thread_event_body piece(std::size_t bytes) {
+  return thread_events::output_delta{"call", 1, output_stream::standard_output,
+                                     std::string(bytes, 'x')};
+}
+
+thread_event_body end_of(const std::string& id, std::size_t bytes) {
+  call_report report;
+  report.call_id = id;
+  report.output.aggregated = std::string(bytes, 'y');
+  return thread_events::item_ended{std::make_shared<const call_report>(std::move(report))};
+}
+
+std::vector<std::uint64_t> kept_after(const event_log& log, std::uint64_t seq) {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& event : log.after(seq))
+    numbers.push_back(event->seq);
+  return numbers;
+}
+
+using seqs = std::vector<std::uint64_t>;
+
+} // namespace
+
+TEST_SUITE("actors.event_log") {
+  TEST_CASE("events are numbered without a gap and given again in order") {
+    event_log log{1 << 20};
+    log.add("t", thread_events::turn_started{});
+    log.add("t", piece(10));
+    log.add("t", end_of("a", 10));
+    log.add("t", piece(10));
+    CHECK(kept_after(log, 0) == seqs{1, 2, 3, 4});
+    CHECK(kept_after(log, 2) == seqs{3, 4});
+    CHECK(kept_after(log, 4).empty());
+    CHECK(log.last_seq() == 4);
+  }
+
+  TEST_CASE("§201 where there is no room, pieces of output go before the ends of calls") {
+    event_log log{50'000};
+    log.add("t", end_of("a", 5000));
+    for (int i = 0; i < 10; ++i)
+      log.add("t", piece(5000));
+    log.add("t", end_of("b", 15'000));
+    const auto kept = kept_after(log, 0);
+    CHECK(kept.front() == 1);
+    CHECK(kept.back() == 12);
+    CHECK(kept[1] > 2);
+  }
+
+  TEST_CASE("§201 the newest event is kept, however large it is") {
+    event_log log{1000};
+    log.add("t", piece(10));
+    log.add("t", end_of("a", 5000));
+    CHECK(kept_after(log, 0) == seqs{2});
+    log.add("t", piece(5000));
+    CHECK(kept_after(log, 0) == seqs{3});
+  }
+}

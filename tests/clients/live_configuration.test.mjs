@@ -1,0 +1,109 @@
+// §42–§44 What people change in rules and configuration while the daemon runs holds for the next call, without a restart.
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, Daemon, dangerous, shell, soon, until } from './daemon.mjs';
+
+const limit = { timeout: 60_000 };
+let daemon;
+let agent;
+let thread;
+let home;
+let rules;
+
+before(async () => {
+  daemon = new Daemon();
+  home = join(daemon.base, 'home/.gatehouse');
+  mkdirSync(join(home, 'rules'), { recursive: true });
+  rules = join(home, 'rules/mine.rules');
+  await daemon.run('--ask', 'never');
+  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+});
+beforeEach(async () => {
+  ({ thread } = await agent.startThread({ cwd: daemon.workspace }));
+});
+after(async () => {
+  agent?.close();
+  await daemon?.end();
+});
+
+test('§42 a rule that is written while a thread lives holds for its next call, and not after it is gone', limit, async () => {
+  assert.equal((await agent.callTool(shell(thread, 'echo before'))).status, 'completed');
+  writeFileSync(rules, 'prefix_rule(["echo"], "forbidden", justification = "quiet, please")\n');
+  const told = await agent.callTool(shell(thread, 'echo now'));
+  assert.equal(told.status, 'rejected');
+  assert.match(told.message, /quiet, please/);
+  rmSync(rules);
+  assert.equal((await agent.callTool(shell(thread, 'echo again'))).output, 'again\n');
+});
+
+test('§44 §D7 a rule file that breaks while a thread lives is told of once, in the thread, and loosens nothing', limit, async () => {
+  const warnings = [];
+  agent.on('warning', (event) => event.threadId === thread.id && warnings.push(event.message));
+  writeFileSync(rules, 'prefix_rule(["echo"], \n');
+  assert.equal((await agent.callTool(shell(thread, 'pwd'))).status, 'rejected'); // what stood there is not known
+  await until(() => warnings.length > 0);
+  assert.match(warnings.join('\n'), /mine\.rules/);
+  const before = warnings.length;
+  await agent.callTool(shell(thread, 'pwd'));
+  assert.equal(warnings.length, before);
+  rmSync(rules);
+});
+
+test('§44 configuration that cannot be read fails the next call with its place, and nothing runs', limit, async () => {
+  const file = join(home, 'config.toml');
+  writeFileSync(file, 'approval_policy = [\n');
+  const told = await agent.callTool(shell(thread, 'touch ran'));
+  assert.equal(told.status, 'failed');
+  assert.match(told.message, /config\.toml/);
+  rmSync(file);
+  const after = await agent.callTool(shell(thread, 'ls'));
+  assert.equal(after.status, 'completed');
+  assert.equal(after.output, '');
+});
+
+test('§52 what was approved for the session is asked again under other rules', limit, async () => {
+  const asked = [];
+  const reviewer = await ReviewerClient.connect({
+    clientInfo,
+    transport: daemon.tcp('reviewer'),
+    reconnect: soon,
+    approvals: async (question) => {
+      asked.push(question.requestId);
+      return { decision: 'acceptForSession' };
+    },
+  });
+  const { thread: asking } = await reviewer.startThread({ cwd: daemon.workspace, approvalPolicy: 'on-request' });
+  for (let i = 0; i < 2; i += 1)
+    assert.equal((await agent.callTool(shell(asking, dangerous))).status, 'completed');
+  assert.equal(asked.length, 1);
+  writeFileSync(rules, 'prefix_rule(["something", "else"], "prompt")\n');
+  assert.equal((await agent.callTool(shell(asking, dangerous))).status, 'completed');
+  assert.equal(asked.length, 2);
+  rmSync(rules);
+  reviewer.close();
+});
+
+test('§201 permissionProfile/list names the profiles of the configuration as it is', limit, async () => {
+  const names = async () => (await agent.listProfiles()).map((one) => one.id);
+  assert.deepEqual(await names(), ['read-only', 'workspace-write', 'danger-full-access']);
+  const file = join(home, 'config.toml');
+  writeFileSync(file, '[permissions.docs]\nextends = "read-only"\n');
+  assert.deepEqual(await names(), ['read-only', 'workspace-write', 'danger-full-access', 'docs']);
+  const docs = (await agent.listProfiles()).at(-1);
+  assert.match(docs.about, /config\.toml/);
+  assert.equal(docs.profile.type, 'managed');
+  rmSync(file);
+});
+
+test('§201 a session of a daemon before this one is told what is gone and what is not', limit, async () => {
+  const { RawClient } = await import('./raw_client.mjs');
+  const resume = { clientInfo, resumeSessionId: 'session-0-0' };
+  const raw = await RawClient.connect(daemon, 'agent', { initialize: false });
+  const { error } = await raw.request('initialize', resume);
+  assert.deepEqual([error.data.kind, error.data.reason], ['unknownSession', 'unknown']);
+  assert.match(error.message, /questions are gone.*rules that were kept are in force/);
+  raw.close();
+});
