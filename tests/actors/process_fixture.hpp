@@ -16,6 +16,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -133,8 +134,10 @@ struct process_stage {
     std::size_t n = 0;
     for (const auto& entry : std::filesystem::directory_iterator{"/proc"}) {
       std::ifstream file{entry.path() / "environ", std::ios::binary};
-      const std::string text{std::istreambuf_iterator<char>{file}, {}};
-      n += text.find("GH_MARK=" + mark) != std::string::npos;
+      // By operator<<, which survives a process that ends while it is read.
+      std::ostringstream text;
+      text << file.rdbuf();
+      n += text.str().find("GH_MARK=" + mark) != std::string::npos;
     }
     return n;
   }

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -104,7 +105,10 @@ inline std::size_t open_descriptors() {
 /// True while `pid` is a process that is not merely waiting to be reaped.
 inline bool is_running(pid_t pid) {
   std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
-  const std::string stat{std::istreambuf_iterator<char>{file}, {}};
+  // By operator<<, which survives a process that ends while it is read.
+  std::ostringstream text;
+  text << file.rdbuf();
+  const auto stat = text.str();
   const auto name_end = stat.rfind(')');
   return name_end != std::string::npos && stat[name_end + 2] != 'Z' && stat[name_end + 2] != 'X';
 }
