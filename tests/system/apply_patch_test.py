@@ -5,15 +5,14 @@ Everything happens in folders made for the test; questions are answered through 
 import concurrent.futures
 import json
 import os
-import pty
-import select
 import shutil
-import signal
 import stat
 import subprocess
 import tempfile
 import time
 import unittest
+
+from run_case import answer_at_terminal
 
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cases", "apply_patch.jsonl")
@@ -95,29 +94,7 @@ class Patches(unittest.TestCase):
 
     def ask(self, keys, *argv):
         """At a terminal: sends `keys` one after the other, each when a fresh prompt stands. Returns (shown, status)."""
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.chdir(self.ws)
-            os.execve(GATEHOUSE, [GATEHOUSE, *argv], self.env)
-        shown, answered, start = b"", 0, time.monotonic()
-        while time.monotonic() < start + GRACE_S:
-            if not select.select([terminal], [], [], 1)[0]:
-                continue
-            try:
-                data = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            shown += data
-            while answered < len(keys) and shown.count(b"\n> ") > answered:
-                os.write(terminal, keys[answered])
-                answered += 1
-        else:
-            os.kill(pid, signal.SIGKILL)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        os.close(terminal)
-        return shown.decode("utf-8", "replace"), status
+        return answer_at_terminal([GATEHOUSE, *argv], self.env, keys, cwd=self.ws)
 
     def assert_unchanged(self, before, folder=None):
         self.assertEqual(tree(folder or self.base), before)

@@ -1,15 +1,50 @@
 """What the tests of a real `gatehouse run` share: a workspace, a home and an environment of their own, and ways to start it."""
 import json
 import os
+import pty
+import select
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
 GATEHOUSE = os.path.join(BUILD, "gatehouse")
 GRACE_S = 60  # bounds a step that hangs; no outcome depends on it
 DANGEROUS = ["rm", "-rf", "no-such-thing"]  # proposed only on names that do not exist
+
+
+def answer_at_terminal(argv, env, keys, cwd=None, before=b""):
+    """Runs argv at a terminal of its own: writes `before` at once, then `keys` one after the other, each when a fresh
+    prompt stands. Returns (what was shown, status)."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        if cwd:
+            os.chdir(cwd)
+        os.execve(argv[0], argv, env)
+    shown, answered, start = b"", 0, time.monotonic()
+    if before:
+        os.write(terminal, before)
+    while time.monotonic() < start + GRACE_S:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+        while answered < len(keys) and shown.count(b"\n> ") > answered:
+            os.write(terminal, keys[answered])
+            answered += 1
+    else:
+        os.kill(pid, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(terminal)
+    return shown.decode("utf-8", "replace"), status
 
 
 class RunCase(unittest.TestCase):

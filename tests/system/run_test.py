@@ -5,14 +5,12 @@ exist, inside a folder made for the test.
 """
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import time
 import unittest
 
-from run_case import DANGEROUS, GATEHOUSE, GRACE_S, RunCase
+from run_case import DANGEROUS, GATEHOUSE, GRACE_S, RunCase, answer_at_terminal
 
 
 class Run(RunCase):
@@ -23,31 +21,7 @@ class Run(RunCase):
 
     def ask(self, keys, *given, before=b""):
         """At a terminal: sends `keys` one after the other, each when a fresh prompt stands. Returns (shown, status)."""
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.execve(GATEHOUSE, self.argv(*given), self.env)
-        shown, answered, start = b"", 0, time.monotonic()
-        if before:
-            os.write(terminal, before)
-        while time.monotonic() < start + GRACE_S:
-            ready = select.select([terminal], [], [], 1)[0]
-            if not ready:
-                continue
-            try:
-                data = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            shown += data
-            while answered < len(keys) and shown.count(b"\n> ") > answered:
-                os.write(terminal, keys[answered])
-                answered += 1
-        else:
-            os.kill(pid, signal.SIGKILL)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        os.close(terminal)
-        return shown.decode("utf-8", "replace"), status
+        return answer_at_terminal(self.argv(*given), self.env, keys, before=before)
 
     # Exit statuses (§204).
 
