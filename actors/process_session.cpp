@@ -265,9 +265,9 @@ void process_session::conclude() {
       std::chrono::duration_cast<std::chrono::milliseconds>(terms_.host.loop->now() - started_at_);
   record_.exit_code = end_->exit_code;
   record_.signal = end_->signal;
-  record_.failure = end_->failure;
-  record_.ending =
-      stopped_ && !record_.failure ? *stopped_ : end_->ending; // first cause wins (§97)
+  // First cause wins (§97): what a stop did to a helper that was still setting up is no failure.
+  record_.ending = stopped_.value_or(end_->ending);
+  if (!stopped_) record_.failure = end_->failure;
   const attempt_terms& terms = **attempt_;
   if (record_.ending == attempt_ending::exited || record_.ending == attempt_ending::signalled) {
     const auto output = tails_.output();

@@ -229,6 +229,21 @@ TEST_SUITE("actors.process_manager") {
     CHECK(left.front().running);
   }
 
+  TEST_CASE("§97 a session stopped while its boundary was being set up is called a failure") {
+    process_stage stage;
+    const auto slow = stage.folder.write(
+        "slow-helper", "#!/bin/sh\ntrap 'exit 1' INT TERM\nwhile :; do sleep 0.05; done\n");
+    std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
+    stage.terms.process.host.helper = slow;
+    const auto waiting = stage.ask<exec_reply_ptr>(run_v, stage.request("echo up", 30s));
+    REQUIRE(stage.loop.run_until([&] { return stage.list().size() == 1; }, 10s));
+    caf::anon_send(stage.manager, cancel_v, std::string{"call-1"});
+    const auto reply = stage.wait(waiting);
+    CHECK(reply->report->ending == call_ending::aborted);
+    CHECK(!reply->report->failure);
+    CHECK(stage.no_process_left());
+  }
+
   TEST_CASE("§95 the hard limit holds in the background, and wins over what the kill does") {
     process_stage stage;
     stage.terms.process.hard_limit = 2s;
