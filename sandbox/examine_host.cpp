@@ -138,15 +138,14 @@ void try_boundary(const std::string& helper, host_findings& found) {
     rmdir(folder);
     return;
   }
+  const std::string read_only =
+      R"({"type":"managed","file_system":{"type":"restricted","entries":[)"
+      R"({"path":{"type":"special","value":{"kind":"root"}},"access":"read"},)"
+      R"({"path":{"type":"path","path":")" +
+      denied + R"("},"access":"deny"}]},"network":"restricted"})";
   const trial_run run = try_program(
-      {helper, "--sandbox-policy-cwd", folder, "--permission-profile",
-       R"({"type":"managed","file_system":{"type":"restricted","entries":[)"
-       R"({"path":{"type":"special","value":{"kind":"root"}},"access":"read"},)"
-       R"({"path":{"type":"path","path":")" +
-           denied +
-           R"("},"access":"deny"}]},)"
-           R"("network":"restricted"})",
-       "--", "/bin/sh", "-c",
+      {helper, "--sandbox-policy-cwd", folder, "--permission-profile", read_only, "--", "/bin/sh",
+       "-c",
        "echo started; readlink /proc/self/ns/net; cat " + denied + "; (: > " + forbidden + ")"});
   const bool started = run.said.starts_with("started");
   const auto escaped = [&](const char* what) {
