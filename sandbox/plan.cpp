@@ -179,8 +179,9 @@ private:
 
   /// Moving a folder takes what lies in it out of the place that a denial or a pointer names.
   void keep_parents(std::string_view path, const std::string& why) {
-    const std::string parent{parent_of(path)};
-    if (is_writable(parent) && !tree_.has(parent)) keep(parent, why);
+    for (auto parent = parent_of(path); parent != "/"; parent = parent_of(parent))
+      if (is_writable(parent) && !tree_.has(std::string{parent}))
+        return keep(std::string{parent}, why); // and with it those above
   }
 
   [[nodiscard]] bool has_entry(const std::string& path) const {
