@@ -52,6 +52,8 @@ void orchestrator::tell(thread_event_body what) {
 }
 
 void orchestrator::carry_out(flow::ask_review& effect) {
+  // Before anybody can see it: whoever says yes means what stood there then.
+  asked_ = folders_of(call_->plan);
   const auto question = std::make_shared<const review_request>(std::move(effect.request));
   request(partners_.reviewer, caf::infinite, review_v, question)
       .then([this](const review_answer_ptr& answer) { feed(flow::review_answered{*answer}); },
@@ -114,6 +116,15 @@ void orchestrator::carry_out(flow::unregister_network& effect) {
 void orchestrator::carry_out(flow::start_attempt& effect) {
   const int number = (*effect.what)->number;
   const auto backend = (*effect.what)->backend;
+  if (!asked_.empty())
+    if (auto moved = other_folder(asked_, folders_of(call_->plan))) {
+      attempt_result refused;
+      refused.record.number = number;
+      refused.record.sandbox = backend;
+      refused.record.network = (*effect.what)->network;
+      refused.record.failure = std::move(moved);
+      return feed(flow::attempt_finished{std::move(refused)});
+    }
   tell(thread_events::attempt_began{call_id_, number, backend, (*effect.what)->network});
   request(partners_.runtime, caf::infinite, run_v, std::move(effect.what))
       .then(

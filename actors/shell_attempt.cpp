@@ -79,6 +79,9 @@ shell_attempt::behavior_type shell_attempt::make_behavior() {
       [this](output_atom, int stream, const std::string& bytes) {
         keep(static_cast<reactor::output_stream>(stream), bytes);
       },
+      [this](output_atom, int stream) {
+        if (process_) process_->grant(static_cast<reactor::output_stream>(stream));
+      },
       [this](report_atom, const std::string& line) {
         if (const auto event = sandbox_event_from_json(line)) take(*event);
       },
@@ -191,7 +194,12 @@ void shell_attempt::hold(bool held) {
 void shell_attempt::keep(reactor::output_stream stream, std::string_view bytes) {
   (void)capture_.append(stream, bytes);
   if (terms_.on_output) terms_.on_output(**attempt_, stream, bytes);
-  if (process_) process_->grant(stream);
+  if (terms_.reader)
+    terms_.reader(stream, bytes, [self = shell_attempt_actor{this}, stream] {
+      caf::anon_send(self, output_v, static_cast<int>(stream));
+    });
+  else if (process_)
+    process_->grant(stream);
 }
 
 void shell_attempt::take(const sandbox_event& event) {

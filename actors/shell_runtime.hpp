@@ -42,6 +42,10 @@ struct shell_terms {
   std::shared_ptr<attempt_slots> slots;
   /// Output as it comes, when somebody watches; may be empty. On the loop.
   std::function<void(const attempt_terms&, output_stream, std::string_view)> on_output;
+  /// Reads all output of the attempts and may be slow: a stream is read on after `next`, which is
+  /// called once, on the loop, also later; the command is slowed, its time limit is not. Unset:
+  /// nobody is waited for. On the loop.
+  std::function<void(output_stream, std::string_view, std::function<void()> next)> reader;
 };
 
 /// One attempt: the helper process, its output, its report, its time limit (§94–§99a). Ends with
@@ -49,6 +53,8 @@ struct shell_terms {
 using shell_attempt_actor = runtime_actor::extend<
     // INTERNAL: bytes of a stream; the next read waits until they are kept.
     caf::reacts_to<output_atom, int, std::string>,
+    // INTERNAL: the reader is ready for more of a stream.
+    caf::reacts_to<output_atom, int>,
     // INTERNAL: a line of the helper's report; nothing more: the report has ended.
     caf::reacts_to<report_atom, std::string>, caf::reacts_to<report_atom>,
     // INTERNAL: the helper and its streams have ended; code, or minus the signal.

@@ -4,6 +4,7 @@
 #include "actors/random_id.hpp"
 #include "actors/thread_host.hpp"
 #include "cli/output.hpp"
+#include "cli/output_writer.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/terminal_reviewer.hpp"
 #include "cli/thread_setup.hpp"
@@ -16,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace gatehouse::cli {
@@ -59,27 +61,53 @@ result<shell_request> read_wish(const options& given) {
   return wish;
 }
 
-/// Shows what comes, and notes when nobody reads any more.
-class output_printer : public actors::thread_subscriber {
+using writer_ptr = std::shared_ptr<output_writer>;
+constexpr auto to_stdout = output_stream::standard_output;
+constexpr auto to_stderr = output_stream::standard_error;
+
+class warning_printer : public actors::thread_subscriber {
 public:
-  explicit output_printer(bool live) : live_{live} {}
+  explicit warning_printer(writer_ptr out) : out_{std::move(out)} {}
 
   void on_event(const thread_event_ptr& event) override {
-    if (const auto* said = std::get_if<thread_events::warning>(&event->what)) warn({said->text});
-    const auto* delta = std::get_if<thread_events::output_delta>(&event->what);
-    if (!delta || !live_) return;
-    const bool written = delta->stream == output_stream::standard_error ? print_error(delta->bytes)
-                                                                        : print(delta->bytes);
-    lost = lost || (!written && errno != EPIPE);
-    stop = stop || !written;
+    if (const auto* said = std::get_if<thread_events::warning>(&event->what))
+      out_->write(to_stderr, "gatehouse: warning: " + said->text + "\n");
   }
 
-  bool lost = false;
-  bool stop = false;
-
 private:
-  bool live_;
+  writer_ptr out_;
 };
+
+/// Nobody reads any more, or the place is full.
+bool broken(const output_writer& out) {
+  return out.failure(to_stdout) || out.failure(to_stderr);
+}
+
+/// Something was to be written that is missing now; a reader that went away wants no more.
+bool lost_output(const output_writer& out) {
+  const auto lost = [](const std::optional<int>& reason) { return reason && *reason != EPIPE; };
+  return lost(out.failure(to_stdout)) || lost(out.failure(to_stderr));
+}
+
+/// A question is read below the output that led to it.
+actors::question_asker after_output(actors::question_asker ask, const writer_ptr& out) {
+  return [ask = std::move(ask), out](const review_request& question,
+                                     const std::atomic<bool>& withdrawn) {
+    out->wait_until_idle(withdrawn);
+    return ask(question, withdrawn);
+  };
+}
+
+/// The actors may outlive the loop's last event, the writer must not go on then.
+struct closed_at_the_end {
+  output_writer& writer;
+  ~closed_at_the_end() { writer.close(); }
+};
+
+bool can_be_written(int fd) {
+  pollfd place{fd, POLLOUT, 0};
+  return ::poll(&place, 1, 0) == 1 && (place.revents & POLLOUT) != 0;
+}
 
 } // namespace
 
@@ -116,40 +144,54 @@ int run_call(const options& given, shell_request wish, report_style style) {
            .empty() ||
       !terms.hooks.rules.matching(hook_event::post_tool_use, actors::hook_tool::apply_patch)
            .empty();
-  const auto printer = std::make_shared<output_printer>(!json && !held);
+  const auto out = std::make_shared<output_writer>(host.loop());
+  const closed_at_the_end closed{*out};
+  if (!json && !held)
+    terms.shell.reader = [out](output_stream stream, std::string_view bytes,
+                               std::function<void()> next) {
+      out->write(stream, std::string{bytes});
+      out->when_short(std::move(next));
+    };
   const auto thread = host.open(std::move(terms));
-  thread.send(actors::thread_messages::subscribe{printer, false, {}});
+  thread.send(
+      actors::thread_messages::subscribe{std::make_shared<warning_printer>(out), false, {}});
   if (auto ask = terminal_asker())
     thread.send(actors::thread_messages::subscribe{
-        std::make_shared<actors::asking_client>(thread, std::move(ask), host.workers()), true, {}});
-  bool stop = false;
-  const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
-                                                   [&](int) { stop = true; });
+        std::make_shared<actors::asking_client>(thread, after_output(std::move(ask), out),
+                                                host.workers()),
+        true,
+        {}});
+  int stops = 0;
+  const auto signals =
+      reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP}, [&](int) { ++stops; });
   if (!signals) complain(signals.error());
   const auto ended =
       host.run(thread, {"call-" + actors::random_id(), {}, tool_arguments{std::move(wish)}},
-               [&] { return stop || printer->stop; });
+               [&] { return stops > 0 || broken(*out); });
   if (!ended) {
     complain(ended.error());
     return exit_failed;
   }
   const auto& report = **ended;
-  bool lost_output = printer->lost;
   if (json) {
-    if (!print(encode_call_report(report) + "\n")) return exit_failed;
+    out->write(to_stdout, encode_call_report(report) + "\n");
   } else {
-    if (held)
-      lost_output =
-          (!print(report.output.stdout_text) || !print_error(report.output.stderr_text)) &&
-          errno != EPIPE;
-    print_error(style == report_style::summary ? run_summary(report)
-                                               : message_lines(report.message));
+    if (held) {
+      out->write(to_stdout, report.output.stdout_text);
+      out->write(to_stderr, report.output.stderr_text);
+    }
+    out->write(to_stderr, style == report_style::summary ? run_summary(report)
+                                                         : message_lines(report.message));
   }
-  if (lost_output) {
-    complain("the command's output cannot be written; what was not written is lost");
+  // The command has ended; what is left may wait for its reader, until somebody is tired of it.
+  host.loop().run_until([&, before = stops] { return out->idle() || stops > before; });
+  const bool unread = !out->idle();
+  if (unread || lost_output(*out)) {
+    if (can_be_written(STDERR_FILENO))
+      complain("the command's output cannot be written; what was not written is lost");
     return exit_failed;
   }
-  return exit_status(report);
+  return json && out->failure(to_stdout) ? exit_failed : exit_status(report);
 }
 
 } // namespace gatehouse::cli

@@ -16,9 +16,9 @@ GRACE_S = 60  # bounds a step that hangs; no outcome depends on it
 DANGEROUS = ["rm", "-rf", "no-such-thing"]  # proposed only on names that do not exist
 
 
-def answer_at_terminal(argv, env, keys, cwd=None, before=b""):
+def answer_at_terminal(argv, env, keys, cwd=None, before=b"", meanwhile=None):
     """Runs argv at a terminal of its own: writes `before` at once, then `keys` one after the other, each when a fresh
-    prompt stands. Returns (what was shown, status)."""
+    prompt stands and `meanwhile` (may be None) has been called. Returns (what was shown, status)."""
     pid, terminal = pty.fork()
     if pid == 0:
         if cwd:
@@ -38,6 +38,8 @@ def answer_at_terminal(argv, env, keys, cwd=None, before=b""):
             break
         shown += data
         while answered < len(keys) and shown.count(b"\n> ") > answered:
+            if meanwhile:
+                meanwhile()
             os.write(terminal, keys[answered])
             answered += 1
     else:
