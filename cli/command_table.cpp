@@ -51,6 +51,12 @@ constexpr option_spec run_options[] = {shell,
                                        additional_permissions,
                                        justification,
                                        prefix_rule,
+                                       {"--exec-server", "URL", "on the machine of this server, in",
+                                        text},
+                                       {"--exec-cwd", "DIR", "this folder there", text},
+                                       {"--exec-token-file", "FILE", "its token", file},
+                                       {"--exec-recovery-ms", "N",
+                                        "how long a lost connection may take (25000)", text},
                                        json};
 constexpr option_spec patch_options[] = {profile, ask, cwd, backend, timeout, rules, json};
 constexpr option_spec batch_options[] = {
