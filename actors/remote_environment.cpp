@@ -300,10 +300,10 @@ private:
   [[nodiscard]] static command_end broken(const process_ptr& one, std::string why) {
     command_end end;
     end.started = one->start_sent;
-    end.failure = error{errc::io, std::move(why),
-                        one->start_sent
-                            ? "The command may still run there; its server ends it by itself."
-                            : "Nothing was run."};
+    end.failure =
+        error{errc::io, std::move(why),
+              one->start_sent ? "The command may still run there; its server ends it by itself."
+                              : "Nothing was run."};
     return end;
   }
 

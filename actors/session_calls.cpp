@@ -34,7 +34,7 @@ std::optional<error> session_thread::cannot_begin(const tool_request& asked) {
     return wrong_order("a call id has 1 to " + std::to_string(longest_id) + " bytes");
   if (used_ids_.contains(asked.call_id))
     return wrong_order("the id `" + asked.call_id + "` was used before in this thread",
-                 "Give every call an id of its own.");
+                       "Give every call an id of its own.");
   // A call of the turn that was stopped is an item like any other (§D11), and refused.
   const bool stopped = !stopped_because_.empty() && asked.turn_id == stopped_turn_;
   if (!asked.turn_id.empty() && asked.turn_id != turn_ && !stopped)

@@ -46,7 +46,7 @@ void session_thread::on(const thread_messages::allow_refused& m) {
   if (known == refused_.end()) {
     if (m.done)
       m.done(wrong_order("the automatic reviewer has refused no such action",
-                   "Answer with the digest of the question that it refused."));
+                         "Answer with the digest of the question that it refused."));
     return;
   }
   refused_.erase(known);

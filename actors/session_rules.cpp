@@ -4,7 +4,8 @@
 
 #include <utility>
 
-/// The rules of a thread, as they change and as they are added: its part of actors/session_thread.hpp.
+/// The rules of a thread, as they change and as they are added: its part of
+/// actors/session_thread.hpp.
 namespace gatehouse::actors {
 
 std::optional<error> session_thread::look_at_rules() {

@@ -2,9 +2,7 @@
 
 #include "actors/remote_environment.hpp"
 
-#include <cerrno>
-#include <charconv>
-#include <cstring>
+#include <chrono>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -23,17 +21,6 @@ result<std::string> token_in(const std::string& path) {
     return wrong("--exec-token-file: no token can be read from '" + path + "'",
                  "It is the file that the exec server names when it starts.");
   return token;
-}
-
-result<std::chrono::milliseconds> recovery_of(const options& given) {
-  const auto text = given.value("--exec-recovery-ms");
-  if (!text) return actors::remote_terms{}.recovery;
-  std::uint32_t ms = 0;
-  const auto end = text->data() + text->size();
-  const auto read = std::from_chars(text->data(), end, ms);
-  if (read.ec != std::errc{} || read.ptr != end)
-    return wrong("--exec-recovery-ms takes a whole number of milliseconds, not '" + *text + "'");
-  return std::chrono::milliseconds{ms};
 }
 
 } // namespace
@@ -55,12 +42,12 @@ result<void> move_to_exec_server(actors::thread_terms& terms, const options& giv
     return wrong("--exec-server: this connection is not encrypted, so that it may not leave this "
                  "machine",
                  "Lead a port of this machine there (ssh -L) and name that one.");
-  const auto recovery = recovery_of(given);
+  const auto recovery = given.whole_number("--exec-recovery-ms", 0, 24U * 3600 * 1000);
   if (!recovery) return recovery.error();
   actors::remote_terms remote;
   remote.name = "the exec server at " + *url;
   remote.address = *address;
-  remote.recovery = *recovery;
+  if (*recovery) remote.recovery = std::chrono::milliseconds{**recovery};
   if (const auto file = given.value("--exec-token-file")) {
     auto token = token_in(*file);
     if (!token) return token.error();

@@ -62,7 +62,8 @@ constexpr std::string_view stdin_chars =
     R"("chars":{"type":"string","description":"What is written; empty: a poll."}},
 "required":["session_id"],"additionalProperties":false})";
 
-constexpr std::string_view needs_command = R"("required":["command"],"additionalProperties":false})";
+constexpr std::string_view needs_command =
+    R"("required":["command"],"additionalProperties":false})";
 constexpr std::string_view needs_cmd = R"("required":["cmd"],"additionalProperties":false})";
 
 constexpr std::string_view patch_schema = R"({"type":"object","properties":{
@@ -107,14 +108,26 @@ struct tool_facts {
 };
 
 constexpr std::array<tool_facts, 5> tools{{
-    {"shell_command", "Run a command", shell_description,
-     {shell_fields, command_fields, needs_command}, true},
-    {"exec_command", "Run a command that may outlive the call", exec_description,
-     {exec_fields, waiting_fields, command_fields, needs_cmd}, true},
-    {"write_stdin", "Write to a terminal session", stdin_description,
-     {stdin_fields, waiting_fields, stdin_chars}, true},
+    {"shell_command",
+     "Run a command",
+     shell_description,
+     {shell_fields, command_fields, needs_command},
+     true},
+    {"exec_command",
+     "Run a command that may outlive the call",
+     exec_description,
+     {exec_fields, waiting_fields, command_fields, needs_cmd},
+     true},
+    {"write_stdin",
+     "Write to a terminal session",
+     stdin_description,
+     {stdin_fields, waiting_fields, stdin_chars},
+     true},
     {"apply_patch", "Change files", patch_description, {patch_schema}, true},
-    {"request_permissions", "Ask for permissions", permissions_description, {permissions_schema},
+    {"request_permissions",
+     "Ask for permissions",
+     permissions_description,
+     {permissions_schema},
      false},
 }};
 

@@ -59,7 +59,7 @@ struct session {
   }
   call_report report(const slot& end) {
     wait([&] { return end->has_value(); });
-    return ***end;
+    return ****end;
   }
   static terminal_request terminal(const std::string& script, std::chrono::milliseconds yield,
                                    bool tty = false) {

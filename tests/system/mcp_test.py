@@ -98,7 +98,9 @@ class Mcp(unittest.TestCase):
         with open(os.path.join(self.ws, "new.txt"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "hello\n")
         told = self.tool("apply_patch", patch="*** Begin Patch\n*** Update File: new.txt\n@@\n-absent\n+x\n*** End Patch\n")
-        self.assertEqual(told["status"], "failed", told)
+        self.assertEqual((told["exitCode"], "was not applied" in told["message"]), (1, True), told)
+        with open(os.path.join(self.ws, "new.txt"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "hello\n")
 
     def test_legacy_question_is_a_request_and_its_answer_counts(self):
         self.handshake(elicitation={})

@@ -19,7 +19,7 @@ class CuttingProxy:
 
     def __init__(self, port):
         self.port = port
-        self.lines, self.lock, self.accepted = [], threading.Lock(), 0
+        self.lines, self.lock, self.silent = [], threading.Lock(), False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -32,7 +32,6 @@ class CuttingProxy:
                 return
             server = socket.create_connection(("127.0.0.1", self.port))
             with self.lock:
-                self.accepted += 1
                 self.lines.append((client, server))
             threading.Thread(target=self.pump, args=(client, server, True), daemon=True).start()
             threading.Thread(target=self.pump, args=(server, client, False), daemon=True).start()
@@ -43,7 +42,8 @@ class CuttingProxy:
                 if rename:  # the server takes only its own address
                     data = re.sub(rb"(?i)host: [^\r]*", f"Host: 127.0.0.1:{self.port}".encode(), data, count=1)
                     rename = False
-                sink.sendall(data)
+                if not self.silent:
+                    sink.sendall(data)
         except OSError:
             pass
         for one in (source, sink):
@@ -51,6 +51,7 @@ class CuttingProxy:
                 one.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+            one.close()
 
     def cut(self):
         with self.lock:
@@ -64,6 +65,7 @@ class CuttingProxy:
         return bool(lines)
 
     def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)  # wakes who accepts
         self.listener.close()
         self.cut()
 
@@ -118,6 +120,23 @@ class RemoteEnvironment(unittest.TestCase):
                 self.assertNotIn(file.read().strip(), run.stdout + run.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.ws, "here")))
 
+    def test_7_options_that_do_not_fit_are_refused_and_nothing_runs(self):
+        there = ["--exec-cwd", self.ws]
+        for options, part in (
+                (there, "needs --exec-server"),
+                (["--exec-token-file", "/dev/null"], "needs --exec-server"),
+                (["--exec-server", "ws://127.0.0.1:9"], "--exec-cwd"),
+                (["--exec-server", "ws://127.0.0.1:9", "--exec-cwd", "there"], "absolute"),
+                (["--exec-server", "http://127.0.0.1:9", *there], "--exec-server"),
+                (["--exec-server", "ws://192.0.2.1:9", *there], "not encrypted"),
+                (["--exec-server", "ws://127.0.0.1:9", *there, "--exec-token-file", self.base + "/none"], "no token"),
+                (["--exec-server", "ws://127.0.0.1:9", *there, "--exec-recovery-ms", "soon"], "--exec-recovery-ms")):
+            run = subprocess.run([GATEHOUSE, "run", *options, "--", "touch", self.ws + "/here"], env=self.env, cwd=self.ws,
+                                 capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+            self.assertEqual(run.returncode, 2, (options, run.stderr))
+            self.assertIn(part, run.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.ws, "here")))
+
     def test_120_fifty_cuts_lose_no_line_and_double_none(self):
         lines = 3000
         with Server("--no-auth", env=self.env, cwd="/") as server:
@@ -125,16 +144,20 @@ class RemoteEnvironment(unittest.TestCase):
             self.addCleanup(proxy.close)
             script = f"i=0; while [ $i -lt {lines} ]; do echo $i; i=$((i+1)); [ $((i % 5)) -ne 0 ] || sleep 0.02; done; exit 5"
             run = subprocess.Popen(self.command(proxy.url, "bash", "-c", script, options=["--timeout-ms", "200000"]),
-                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                    stdin=subprocess.DEVNULL)
-            cuts = 0
+            self.addCleanup(run.stdout.close)
+            heard, cuts = [], 0
+            reader = threading.Thread(target=lambda: heard.extend(iter(run.stdout.readline, "")), daemon=True)
+            reader.start()
             while run.poll() is None and cuts < 50:
                 time.sleep(0.15)
-                cuts += proxy.cut()
-            out, err = run.communicate(timeout=200)
-        self.assertEqual(run.returncode, 5, err)
-        self.assertEqual(out, "".join(f"{i}\n" for i in range(lines)))
-        self.assertGreaterEqual(cuts, 50, "the command was over too soon")
+                if heard:
+                    cuts += proxy.cut()
+            self.assertEqual(run.wait(200), 5, heard[-5:])
+            reader.join(30)
+        self.assertEqual("".join(heard), "".join(f"{i}\n" for i in range(lines)))
+        self.assertEqual(cuts, 50, "the command was over too soon")
 
     def test_120_a_connection_that_does_not_come_back_is_an_end_that_says_so(self):
         with Server("--no-auth", env=self.env, cwd="/") as server:
@@ -148,6 +171,19 @@ class RemoteEnvironment(unittest.TestCase):
             out, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 121, err)
         self.assertIn("did not come back", err)
+
+    def test_95_a_server_that_says_nothing_any_more_does_not_hold_a_command_beyond_its_limit(self):
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            proxy = CuttingProxy(server.port)
+            self.addCleanup(proxy.close)
+            run = subprocess.Popen(self.command(proxy.url, "sh", "-c", "echo up; sleep 600",
+                                                options=["--timeout-ms", "3000", "--exec-recovery-ms", "500"]),
+                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   stdin=subprocess.DEVNULL)
+            self.assertEqual(run.stdout.readline(), "up\n")
+            proxy.silent = True
+            _, err = run.communicate(timeout=30)  # less than until the connection counts as dead
+        self.assertEqual(run.returncode, 124, err)
 
 
 if __name__ == "__main__":
