@@ -52,10 +52,9 @@ constexpr option_spec run_options[] = {
     additional_permissions,
     justification,
     prefix_rule,
-    {"--exec-server", "URL", "on the machine of this server, in", text},
-    {"--exec-cwd", "DIR", "this folder there", text},
-    {"--exec-token-file", "FILE", "its token", file},
-    {"--exec-recovery-ms", "N", "how long a lost connection may take (25000)", text},
+    {"--exec-server", "URL", "run it on the machine of this exec server", text},
+    {"--exec-cwd", "DIR", "with --exec-server: working folder there", text},
+    {"--exec-token-file", "FILE", "with --exec-server: its token", file},
     json};
 constexpr option_spec patch_options[] = {profile, ask, cwd, backend, timeout, rules, json};
 constexpr option_spec batch_options[] = {
@@ -163,8 +162,9 @@ constexpr command_spec table[] = {
     {.name = "run",
      .synopsis = "[options] (-- CMD… | --shell STRING)",
      .summary = "one command through decision, approval and sandbox",
-     .about = "At a terminal a needed approval is asked for there; elsewhere it is a refusal.",
-     .notes = "The command reads nothing from standard input. With --json nothing else than the "
+     .about = "",
+     .notes = "At a terminal a needed approval is asked for there; elsewhere it is a refusal. The "
+              "command reads nothing from standard input. With --json nothing else than the "
               "document is written to standard output: decision, reviews, attempts, output.",
      .options = run_options,
      .rest = command,

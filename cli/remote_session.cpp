@@ -2,7 +2,6 @@
 
 #include "actors/remote_environment.hpp"
 
-#include <chrono>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -30,7 +29,7 @@ result<void> move_to_exec_server(actors::thread_terms& terms, const options& giv
   const auto url = given.value("--exec-server");
   const auto folder = given.value("--exec-cwd");
   if (!url) {
-    for (const auto* option : {"--exec-cwd", "--exec-token-file", "--exec-recovery-ms"})
+    for (const auto* option : {"--exec-cwd", "--exec-token-file"})
       if (given.has(option)) return wrong(std::string{option} + " needs --exec-server");
     return {};
   }
@@ -42,12 +41,9 @@ result<void> move_to_exec_server(actors::thread_terms& terms, const options& giv
     return wrong("--exec-server: this connection is not encrypted, so that it may not leave this "
                  "machine",
                  "Lead a port of this machine there (ssh -L) and name that one.");
-  const auto recovery = given.whole_number("--exec-recovery-ms", 0, 24U * 3600 * 1000);
-  if (!recovery) return recovery.error();
   actors::remote_terms remote;
   remote.name = "the exec server at " + *url;
   remote.address = *address;
-  if (*recovery) remote.recovery = std::chrono::milliseconds{**recovery};
   if (const auto file = given.value("--exec-token-file")) {
     auto token = token_in(*file);
     if (!token) return token.error();
