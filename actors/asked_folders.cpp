@@ -29,6 +29,7 @@ folder_identity identity_of(const std::string& path) {
 } // namespace
 
 std::vector<folder_identity> folders_of(const call_plan& plan) {
+  if (plan.what.environment_id != "local") return {};
   std::vector<folder_identity> all{identity_of(plan.what.cwd)};
   if (plan.policy_cwd != plan.what.cwd) all.push_back(identity_of(plan.policy_cwd));
   for (const auto& root : plan.workspace_roots)

@@ -21,7 +21,8 @@ struct folder_identity {
 };
 
 /// The places that an approval of this call is about: its folder, the project roots, and what it
-/// wants opened beyond the profile (§50). Looks at this host; blocks as stat does.
+/// wants opened beyond the profile (§50). Looks at this host; blocks as stat does. Empty for a call
+/// that runs on another machine, which cannot be looked at.
 std::vector<folder_identity> folders_of(const call_plan& plan);
 
 /// Why an approval that was asked with `asked` does not hold for what stands there `now`.

@@ -3,10 +3,31 @@
 #include "actors/attempt_denial.hpp"
 #include "actors/helper_process.hpp"
 #include "actors/remote_environment.hpp"
+#include "protocol/visible_text.hpp"
 
 #include <utility>
 
 namespace gatehouse::actors {
+namespace {
+
+/// Landlock limits writing; what only bubblewrap can mask would be open to the command.
+std::optional<error> cannot_hide(const shell_terms& terms, const attempt_terms& attempt) {
+  const bool reads_all = attempt.backend == sandbox_backend::landlock &&
+                         attempt.profile.kind == profile_kind::managed &&
+                         attempt.profile.file_system.restricted;
+  if (!reads_all || terms.hidden_paths.empty()) return std::nullopt;
+  return error{errc::boundary_unavailable,
+               "the landlock backend leaves reading open, so it cannot keep the command from "
+               "Gatehouse's own tokens in " +
+                   visible_text(terms.hidden_paths.front()) +
+                   ": whoever reads them can answer questions in your name",
+               "Leave out --backend landlock (and `backend` under [sandbox]), so that bubblewrap "
+               "makes the boundary; `gatehouse sandbox --backend landlock` confines a command that "
+               "you start yourself, and hides no tokens."};
+}
+
+} // namespace
+
 sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,
                                    const std::vector<std::string>& workspace_roots,
                                    permission_profile profile, sandbox_backend backend) {
@@ -42,6 +63,7 @@ result<command_request> helper_for(const shell_terms& terms, const attempt_terms
     request.launch.managed_network = attempt.network == network_mode::proxy_only;
     return request;
   }
+  if (auto reader = cannot_hide(terms, attempt)) return *std::move(reader);
   auto proxy_end = attach_network(terms.attach_network, attempt, std::move(hold), std::move(end),
                                   request.launch);
   if (!proxy_end) return proxy_end.error();

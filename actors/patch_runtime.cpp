@@ -98,7 +98,6 @@ caf::result<attempt_result_ptr> patch_runtime::run(const attempt_ptr& what) {
   auto shell = terms_.shell;
   shell.default_timeout = limit_for(*terms.patch);
   shell.on_output = {}; // what the program prints is for us
-  shell.reader = {};
   attempt_program program;
   program.command = {terms_.program};
   program.input = sandbox::encode_patch_order({*terms.patch, terms.patch_done, false});
@@ -142,8 +141,6 @@ void patch_runtime::finish(const std::string& call, attempt_result result) {
   output.truncated_bytes = 0;
   if (terms_.shell.on_output && success)
     terms_.shell.on_output(terms, output_stream::standard_output, output.stdout_text);
-  if (terms_.shell.reader && success)
-    terms_.shell.reader(output_stream::standard_output, output.stdout_text, [] {});
   open.promise.deliver(std::make_shared<const attempt_result>(std::move(result)));
 }
 

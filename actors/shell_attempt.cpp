@@ -1,5 +1,7 @@
 #include "actors/shell_attempt.hpp"
 
+#include "actors/paced_output.hpp"
+
 #include <caf/send.hpp>
 
 #include <csignal>
@@ -32,9 +34,6 @@ shell_attempt::behavior_type shell_attempt::make_behavior() {
       },
       [this](cancel_atom, const std::string&) { stop(attempt_ending::cancelled); },
       [this](ended_atom) { finish(); },
-      [this](output_atom, int stream) {
-        if (process_) process_->grant(static_cast<reactor::output_stream>(stream));
-      },
       [this](hold_atom, bool held) { hold(held); },
   };
 }
@@ -96,12 +95,13 @@ void shell_attempt::hold(bool held) {
 void shell_attempt::keep(reactor::output_stream stream, std::string_view bytes) {
   (void)capture_.append(stream, bytes);
   if (terms_.on_output) terms_.on_output(**attempt_, stream, bytes);
-  if (terms_.reader)
-    terms_.reader(stream, bytes, [self = shell_attempt_actor{this}, stream] {
-      caf::anon_send(self, output_v, static_cast<int>(stream));
-    });
-  else if (process_)
-    process_->grant(stream);
+  const auto read_on = [this, alive = std::weak_ptr{alive_}, stream] {
+    if (!alive.expired() && process_) process_->grant(stream);
+  };
+  if (const auto* paced = terms_.on_output.target<paced_output>())
+    paced->when_ready(read_on);
+  else
+    read_on();
 }
 
 void shell_attempt::stop(attempt_ending why) {

@@ -49,6 +49,7 @@ private:
   std::optional<reactor::clock::duration> left_; ///< of the time limit, while it stands still
   std::optional<attempt_ending> stopped_;        ///< time-out or cancellation, whichever came first
   std::optional<command_end> end_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); ///< for whoever calls us later
   attempt_record record_;
 };
 

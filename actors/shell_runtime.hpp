@@ -46,10 +46,6 @@ struct shell_terms {
   std::shared_ptr<attempt_slots> slots;
   /// Output as it comes, when somebody watches; may be empty. On the loop.
   std::function<void(const attempt_terms&, output_stream, std::string_view)> on_output;
-  /// Reads all output of the attempts and may be slow: a stream is read on after `next`, which is
-  /// called once, on the loop, also later; the command is slowed, its time limit is not. Unset:
-  /// nobody is waited for. On the loop.
-  std::function<void(output_stream, std::string_view, std::function<void()> next)> reader;
 };
 
 /// One attempt: the helper process, its output, its report, its time limit (§94–§99a). Ends with
@@ -57,8 +53,6 @@ struct shell_terms {
 using shell_attempt_actor = runtime_actor::extend<
     // INTERNAL: the helper and its streams have ended.
     caf::reacts_to<ended_atom>,
-    // INTERNAL: the reader is ready for more of a stream.
-    caf::reacts_to<output_atom, int>,
     // INTERNAL: somebody is asked about a host: the time limit stands still, or goes on.
     caf::reacts_to<hold_atom, bool>>;
 

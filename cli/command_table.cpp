@@ -156,7 +156,7 @@ constexpr option_spec config_options[] = {json, cwd, ask, profile};
 constexpr option_spec man_options[] = {
     {"--all", "DIR", "writes gatehouse.1 and a page for each command into DIR", folder}};
 
-constexpr std::string_view own_statuses = "own 2 120 121 124 125 126 127 128+n";
+constexpr std::string_view own_statuses = "own 1 2 120 121 124 125 126 127 128+n";
 
 constexpr command_spec table[] = {
     {.name = "run",
@@ -165,7 +165,9 @@ constexpr command_spec table[] = {
      .about = "",
      .notes = "At a terminal a needed approval is asked for there; elsewhere it is a refusal. The "
               "command reads nothing from standard input. With --json nothing else than the "
-              "document is written to standard output: decision, reviews, attempts, output.",
+              "document is written to standard output: decision, reviews, attempts, output; also when "
+              "usage or configuration is wrong. A reader that is slow slows the command, not its time "
+              "limit; what is left when it ended waits for the reader, or for a second signal.",
      .options = run_options,
      .rest = command,
      .statuses = own_statuses,
@@ -365,7 +367,7 @@ constexpr command_spec table[] = {
 constexpr exit_meaning statuses[] = {
     {"0", "done; of `run` and `sandbox`: the command ended well"},
     {"own", "the command's own status, when it ran to its end"},
-    {"1", "it could not be done, or what was checked is not well"},
+    {"1", "it could not be done, what was checked is not well, or output could not be written"},
     {"2", "wrong usage, input or configuration; nothing ran"},
     {"3", "batch: some calls were refused, the others are fine"},
     {"120", "stopped by the user or a signal"},

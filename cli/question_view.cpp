@@ -55,6 +55,11 @@ std::string_view yes_label(bool network) {
   return network ? "yes, while this command runs" : "yes, once";
 }
 
+/// The agent's own words, unless the reason already ends with them.
+std::string unsaid(const std::string& justification, std::string_view reason) {
+  return reason.ends_with(justification) ? std::string{} : justification;
+}
+
 /// The operations of a patch as it spells them: "Add File: a, Update File: b".
 std::string files_of(std::string_view patch) {
   std::string files;
@@ -125,7 +130,7 @@ question_view view_of(const review_request& question) {
     view.folder = question.what.cwd;
   }
   view.why = question.reason;
-  if (question.what.justification != question.reason) view.says = question.what.justification;
+  view.says = unsaid(question.what.justification, question.reason);
   view.writes = question.write_targets;
   view.allows = question.will_be_allowed;
   auto& choices = view.choices;
@@ -152,7 +157,7 @@ question_view view_of(const rpc::app::approval_request& question) {
   }
   view.folder = question.cwd;
   view.why = question.reason;
-  if (question.justification != question.reason) view.says = question.justification;
+  view.says = unsaid(question.justification, question.reason);
   view.writes = question.write_targets;
   view.allows = question.will_be_allowed;
   const bool network = std::ranges::any_of(question.available_decisions, [](const auto& decision) {

@@ -1,6 +1,7 @@
 #include "cli/run_command.hpp"
 
 #include "actors/asking_client.hpp"
+#include "actors/paced_output.hpp"
 #include "actors/random_id.hpp"
 #include "actors/thread_host.hpp"
 #include "cli/output.hpp"
@@ -10,6 +11,7 @@
 #include "cli/terminal_reviewer.hpp"
 #include "cli/thread_setup.hpp"
 #include "protocol/call_report_json.hpp"
+#include "protocol/denial_message.hpp"
 #include "protocol/explain_json.hpp"
 #include "protocol/profile_json.hpp"
 #include "reactor/signals.hpp"
@@ -105,6 +107,37 @@ struct closed_at_the_end {
   ~closed_at_the_end() { writer.close(); }
 };
 
+/// The document of a call that never was (usage, configuration): what reads documents gets one.
+void print_refusal(const error& why) {
+  call_report report;
+  report.ending = call_ending::failed;
+  report.evaluation.requirement.reason = why.message;
+  report.evaluation.requirement.refused_by = refused_by::handler;
+  report.message = failure_message(why);
+  report.failure = why;
+  print(encode_call_report(report, exit_wrong_usage) + "\n");
+}
+
+int wrong_words(const std::string& what, bool json) {
+  if (json) print_refusal({errc::invalid_request, what, {}});
+  return wrong_usage_of("run", what);
+}
+
+int wrong_settings(const error& why, bool json) {
+  if (json) print_refusal(why);
+  complain(why);
+  return exit_wrong_usage;
+}
+
+/// Also of words that cannot be read.
+bool wants_json(arguments given) {
+  for (const std::string_view word : given) {
+    if (word == "--") return false;
+    if (word == "--json") return true;
+  }
+  return false;
+}
+
 bool can_be_written(int fd) {
   pollfd place{fd, POLLOUT, 0};
   return ::poll(&place, 1, 0) == 1 && (place.revents & POLLOUT) != 0;
@@ -114,32 +147,31 @@ bool can_be_written(int fd) {
 
 int run_command(arguments given) {
   const auto words = open_command_line("run", given);
-  if (!words.given) return words.status;
+  if (!words.given) {
+    if (words.status == exit_wrong_usage && wants_json(given))
+      if (const auto wrong = read_options(given, *find_command("run")); !wrong)
+        print_refusal(wrong.error());
+    return words.status;
+  }
   const auto& read = words.given;
   auto wish = read_wish(*read);
-  if (!wish) return wrong_usage_of("run", wish.error().message);
+  if (!wish) return wrong_words(wish.error().message, read->has("--json"));
   return run_call(*read, *std::move(wish), report_style::summary);
 }
 
 int run_call(const options& given, shell_request wish, report_style style) {
+  const bool json = given.has("--json");
   const auto limit = time_limit_of(given);
-  if (!limit) return wrong_usage_of("run", limit.error().message);
+  if (!limit) return wrong_words(limit.error().message, json);
   wish.timeout = *limit;
   const auto start = load_for(given);
-  if (!start) {
-    complain(start.error());
-    return exit_wrong_usage;
-  }
+  if (!start) return wrong_settings(start.error(), json);
   actors::thread_host host;
   auto setup = set_up_thread(*start, given.values("--rules"), host.loop(), "run");
-  if (!setup) {
-    complain(setup.error());
-    return exit_wrong_usage;
-  }
+  if (!setup) return wrong_settings(setup.error(), json);
   if (const auto moved = move_to_exec_server(setup->terms, given, host.loop()); !moved)
-    return wrong_usage_of("run", to_string(moved.error()));
+    return wrong_words(to_string(moved.error()), json);
   warn(setup->warnings);
-  const bool json = given.has("--json");
   auto& terms = setup->terms;
   // What a PostToolUse hook may still take away is not shown before it has been asked.
   const bool held =
@@ -150,11 +182,11 @@ int run_call(const options& given, shell_request wish, report_style style) {
   const auto out = std::make_shared<output_writer>(host.loop());
   const closed_at_the_end closed{*out};
   if (!json && !held)
-    terms.shell.reader = [out](output_stream stream, std::string_view bytes,
-                               std::function<void()> next) {
-      out->write(stream, std::string{bytes});
-      out->when_short(std::move(next));
-    };
+    terms.shell.on_output = actors::paced_output{
+        [out](const attempt_terms&, output_stream stream, std::string_view bytes) {
+          out->write(stream, std::string{bytes});
+        },
+        [out](std::function<void()> next) { out->when_short(std::move(next)); }};
   const auto thread = host.open(std::move(terms));
   thread.send(
       actors::thread_messages::subscribe{std::make_shared<warning_printer>(out), false, {}});

@@ -163,8 +163,11 @@ result<std::string> explain_sandbox(const permission_profile& profile,
   const auto usable = sandbox::choose_backend(backend, sandbox::look_at_platform(),
                                               sandbox::needs_of(profile, context, network));
   if (!usable) return usable.error();
+  auto spelled = profile;
+  auto place = context;
+  sandbox::spell_out(spelled, place);
   const auto plan =
-      sandbox::make_mount_plan(profile, context, sandbox::gather_host_facts(profile, context));
+      sandbox::make_mount_plan(spelled, place, sandbox::gather_host_facts(spelled, place));
   if (!plan) return plan.error();
   out += "  " + std::string{words_of(network)} + "\n";
   if (backend == sandbox_backend::landlock) {

@@ -25,9 +25,15 @@ result<std::string> working_folder(const std::string& wanted) {
   std::free(current);
   if (!wanted.empty()) cwd = policy::absolute_below(cwd, wanted);
   struct stat about {};
-  if (::stat(cwd.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
-    return error{errc::not_found, "the folder " + cwd + " does not exist or is none",
-                 "Correct --cwd."};
+  const int refused = ::stat(cwd.c_str(), &about) != 0    ? errno
+                      : !S_ISDIR(about.st_mode)           ? ENOTDIR
+                      : ::access(cwd.c_str(), X_OK) != 0 ? errno
+                                                          : 0;
+  if (refused != 0)
+    return error{refused == ENOENT ? errc::not_found : errc::io,
+                 "the folder " + cwd + " cannot be entered: " + std::strerror(refused),
+                 wanted.empty() ? "Start in a folder that you may enter, or name one with --cwd."
+                                : "Correct --cwd."};
   return cwd;
 }
 

@@ -2,6 +2,7 @@
 
 #include "config/network_table.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace gatehouse::config {
@@ -217,12 +218,33 @@ void read_profile(toml_reader& reader, const std::string& name, const toml_value
   profiles.push_back(std::move(profile));
 }
 
+/// Whether or not one of them is in use: a profile that can never be resolved is a mistake.
+void refuse_cycles(toml_reader& reader, const toml_table& permissions,
+                   const std::vector<profile_definition>& profiles) {
+  for (const auto& start : profiles) {
+    std::string chain = start.name;
+    const auto* at = &start;
+    for (std::size_t step = 0; step < profiles.size() && at; ++step) {
+      const auto next =
+          std::ranges::find(profiles, at->extends, &profile_definition::name);
+      if (next == profiles.end()) break;
+      chain += " -> " + next->name;
+      at = &*next;
+      if (at != &start) continue;
+      const auto* table = find(permissions, start.name)->table();
+      return reader.fail(*find(*table, "extends"), "permission profiles extend each other: " + chain,
+                         "Remove one `extends`.");
+    }
+  }
+}
+
 } // namespace
 
 std::vector<profile_definition> read_profiles(toml_reader& reader, const toml_table& permissions) {
   std::vector<profile_definition> profiles;
   for (const auto& [name, value] : permissions)
     read_profile(reader, name, value, profiles);
+  refuse_cycles(reader, permissions, profiles);
   return profiles;
 }
 

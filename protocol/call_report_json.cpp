@@ -86,7 +86,7 @@ json::array changes_json(std::span<const file_change> changes) {
 
 } // namespace
 
-std::string encode_call_report(const call_report& report) {
+std::string encode_call_report(const call_report& report, std::optional<int> status) {
   json::array reviews;
   for (const auto& review : report.reviews) {
     json::object one{{"id", review.id},
@@ -108,7 +108,7 @@ std::string encode_call_report(const call_report& report) {
       {"stderr", text(report.output.stderr_text)},
       {"aggregated", text(report.output.aggregated)},
       {"truncated_bytes", report.output.truncated_bytes},
-      {"exit_status", exit_status(report)}};
+      {"exit_status", status.value_or(exit_status(report))}};
   if (report.patch) {
     out["patch"] = changes_json(report.patch->asked);
     out["delta"] = changes_json(report.patch->committed);

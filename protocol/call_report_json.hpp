@@ -2,6 +2,7 @@
 
 #include "protocol/call_report.hpp"
 
+#include <optional>
 #include <string>
 
 namespace gatehouse {
@@ -10,6 +11,7 @@ namespace gatehouse {
 /// output, exit status, and where there is one the message to the model; for a patch also `patch`,
 /// the files that it would change, `delta`, the files that it has changed, and `tolerant_matches`
 /// unless zero. One line of JSON without the newline; bytes that are no UTF-8 appear as U+FFFD.
-std::string encode_call_report(const call_report& report);
+/// `status`: in the place of exit_status(report).
+std::string encode_call_report(const call_report& report, std::optional<int> status = {});
 
 } // namespace gatehouse

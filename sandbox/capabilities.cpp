@@ -228,6 +228,19 @@ std::vector<capability_need> needs_of(const permission_profile& profile,
   return needs.take();
 }
 
+namespace {
+
+/// Only what this machine could run is worth naming.
+bool same_platform(sandbox_backend a, sandbox_backend b) {
+  const auto is_linux = [](sandbox_backend x) {
+    return x == sandbox_backend::linux_bubblewrap || x == sandbox_backend::landlock;
+  };
+  const bool mac = a == sandbox_backend::seatbelt || b == sandbox_backend::seatbelt;
+  return is_linux(a) == is_linux(b) && (!mac || a == b);
+}
+
+} // namespace
+
 result<void> check_expressible(sandbox_backend backend, std::span<const capability_need> needs) {
   std::string missing, others;
   for (const auto& need : needs) {
@@ -239,7 +252,7 @@ result<void> check_expressible(sandbox_backend backend, std::span<const capabili
   }
   if (missing.empty()) return {};
   for (const auto other : backends)
-    if (other != backend && std::all_of(needs.begin(), needs.end(), [&](const auto& need) {
+    if (other != backend && same_platform(other, backend) && std::all_of(needs.begin(), needs.end(), [&](const auto& need) {
           return find_cell(other, need.what).expressed;
         }))
       others += (others.empty() ? "" : ", ") + std::string{to_string(other)};

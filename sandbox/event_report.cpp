@@ -2,10 +2,28 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include <unistd.h>
 
 namespace gatehouse::sandbox {
+
+namespace {
+
+/// Inside a boundary of ours no other can be made; then that is the reason.
+error in_another(error why) {
+  const char* name = std::getenv("GATEHOUSE_SANDBOX");
+  const bool inside = name && *name && std::string_view{name} != "none";
+  if (!inside || (why.code != errc::boundary_failed && why.code != errc::boundary_unavailable))
+    return why;
+  why.message = "this runs inside a sandbox of Gatehouse already (GATEHOUSE_SANDBOX=" +
+                std::string{name} + "), and none can be made inside another: " + why.message;
+  why.remedy = "run the command as it is, for it is confined; or start Gatehouse outside";
+  return why;
+}
+
+} // namespace
 
 void event_report::send(const sandbox_event& event) {
   if (fd_ < 0) return;
@@ -30,17 +48,9 @@ void event_report::warn(const std::string& text) {
   send(event);
 }
 
-void event_report::boundary_ended(const error& why) {
-  if (fd_ < 0) return boundary_failed(why);
-  report_failure(why);
-}
-
-void event_report::boundary_failed(const error& why) {
-  std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
-  report_failure(why);
-}
-
-void event_report::report_failure(const error& why) {
+void event_report::boundary_failed(const error& reason) {
+  const auto why = in_another(reason);
+  if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
   sandbox_event event;
   event.kind = sandbox_event_kind::boundary_failed;
   event.message = why.message;

@@ -19,17 +19,13 @@ public:
   /// Something about the boundary that people should know, before the command starts: into the
   /// report, or, where nobody reads one, as a line on standard error.
   void warn(const std::string& text);
-  /// The event, and one line for people on standard error. Nothing ran.
-  void boundary_failed(const error& why);
-  /// The same, when the command may have run: in the report, or where nobody reads one on standard
-  /// error, which may be the command's terminal.
-  void boundary_ended(const error& why);
+  /// In the report, or where nobody reads one a line on standard error, which may be the command's
+  /// terminal. Says so when this process is itself inside a boundary of ours.
+  void boundary_failed(const error& reason);
 
   static constexpr std::size_t most_refusals = 200;
 
 private:
-  void report_failure(const error& why);
-
   int fd_;
   std::set<std::string> seen_;
 };

@@ -120,7 +120,7 @@ int inner_conversation::conclude(int status, int complaints, const std::string& 
                                  const std::function<std::string()>& explain) {
   sandbox_event event;
   if (!last_ && started_) {
-    report_.boundary_ended({errc::boundary_failed,
+    report_.boundary_failed({errc::boundary_failed,
                             "the boundary was ended from outside; the command may have run in part",
                             "look at what it left before you run it again"});
     return 128 + SIGKILL;
@@ -129,7 +129,7 @@ int inner_conversation::conclude(int status, int complaints, const std::string& 
     char text[4096];
     const ssize_t size = ::read(complaints, text, sizeof text);
     if (WIFSIGNALED(status) && size <= 0)
-      report_.boundary_ended(
+      report_.boundary_failed(
           {errc::boundary_failed,
            "the boundary was ended from outside by signal " + std::to_string(WTERMSIG(status)),
            ""});
@@ -162,7 +162,9 @@ int inner_conversation::conclude(int status, int complaints, const std::string& 
   default:
     report_.boundary_failed({errc::boundary_failed,
                              stage_text(last_->stage) + ": " + std::strerror(last_->value),
-                             "run `gatehouse doctor` to see what this host can enforce"});
+                             static_cast<init::stage>(last_->stage) == init::stage::folder
+                                 ? "choose a folder that the permission profile makes readable"
+                                 : "run `gatehouse doctor` to see what this host can enforce"});
     return exit_no_boundary;
   }
 }

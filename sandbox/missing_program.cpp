@@ -13,6 +13,8 @@
 namespace gatehouse::sandbox {
 namespace {
 
+constexpr int most_interpreters = 4; // the kernel's own bound is 5
+
 /// Canonical; empty when there is none.
 std::string find(const std::string& program, const std::string& cwd, std::string_view path) {
   char real[PATH_MAX];
@@ -47,10 +49,20 @@ std::string interpreter_of(const std::string& file) {
 
 } // namespace
 
+std::string missing_interpreter_of(const std::string& program, const std::string& cwd,
+                                   std::string_view path) {
+  std::string next = program;
+  for (int i = 0; i <= most_interpreters && !next.empty(); ++i) {
+    const auto file = find(next, cwd, path);
+    if (file.empty()) return i > 0 ? next : std::string{};
+    next = interpreter_of(file);
+  }
+  return {};
+}
+
 std::vector<std::string> hidden_parts_of(const std::string& program, const std::string& cwd,
                                          std::string_view path,
                                          const std::function<bool(const std::string&)>& is_hidden) {
-  constexpr int most_interpreters = 4; // the kernel's own bound is 5
   std::vector<std::string> hidden;
   std::string next = program;
   for (int i = 0; i <= most_interpreters && !next.empty(); ++i) {

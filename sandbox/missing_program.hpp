@@ -16,4 +16,9 @@ std::vector<std::string> hidden_parts_of(const std::string& program, const std::
                                          std::string_view path,
                                          const std::function<bool(const std::string&)>& is_hidden);
 
+/// The interpreter that the program, or one on the way to it, names in its first line and that this
+/// host does not have. Empty: there is none such. As above.
+std::string missing_interpreter_of(const std::string& program, const std::string& cwd,
+                                   std::string_view path);
+
 } // namespace gatehouse::sandbox

@@ -144,7 +144,7 @@ int run_on_host(const confinement& c) {
   return *stage->run(request, {}, &watcher, c.report);
 }
 
-/// ": the profile does not show …", or nothing.
+/// ": the profile does not show …", ": its interpreter … does not exist", or nothing.
 std::string explain_hidden(const confinement& c, std::string_view path) {
   const auto parts = hidden_parts_of(
       c.options.command.front(), c.options.command_cwd, path, [&c](const std::string& file) {
@@ -153,7 +153,11 @@ std::string explain_hidden(const confinement& c, std::string_view path) {
   std::string text;
   for (const auto& part : parts)
     text += (text.empty() ? ": the profile does not show " : " and ") + part;
-  return text;
+  if (!text.empty()) return text;
+  const auto interpreter =
+      missing_interpreter_of(c.options.command.front(), c.options.command_cwd, path);
+  return interpreter.empty() ? interpreter
+                             : ": its interpreter " + interpreter + " does not exist";
 }
 
 /// Canonical path of the terminal that standard output is, or empty.
@@ -265,24 +269,22 @@ int run_outer(const outer_options& options, const std::string& init_path,
     report.boundary_failed(prepared.error());
     return prepared.error().code == errc::invalid_request ? exit_wrong_usage : exit_no_boundary;
   }
-  const auto profile = decode_profile(options.profile_json);
+  auto profile = decode_profile(options.profile_json);
   if (!profile) {
     report.boundary_failed(profile.error());
     return exit_wrong_usage;
   }
   if (profile->kind != profile_kind::managed)
     return run_supervised(options, init_path, environment, report);
-  const confinement c{options,
-                      *profile,
-                      context_of(options),
-                      choose_network(*profile, options.proxy_network),
-                      init_path,
-                      environment,
-                      report};
+  auto context = context_of(options);
+  const auto network = choose_network(*profile, options.proxy_network);
+  const auto needs = needs_of(*profile, context, network);
+  spell_out(*profile, context);
+  const confinement c{options,   *profile,    std::move(context), network,
+                      init_path, environment, report};
   const auto requested =
       options.legacy_landlock ? std::optional{sandbox_backend::landlock} : std::nullopt;
-  const auto backend =
-      choose_backend(requested, look_at_platform(), needs_of(*profile, c.context, c.network));
+  const auto backend = choose_backend(requested, look_at_platform(), needs);
   if (!backend) return c.fail(backend.error());
   return *backend == sandbox_backend::landlock ? run_on_host(c) : run_in_view(c);
 }

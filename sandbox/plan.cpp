@@ -355,6 +355,15 @@ std::size_t denied_file_count(std::span<const mount_step> mounts) noexcept {
                     [](const mount_step& s) { return s.kind == mount_kind::denied_file; }));
 }
 
+void spell_out(permission_profile& profile, policy::access_context& context) {
+  auto& files = profile.file_system;
+  if (profile.kind != profile_kind::managed || files.restricted) return;
+  files.restricted = true;
+  files.entries = {{special_path{special_kind::root, {}, {}}, access::write, false}};
+  context.protected_names.clear();
+  context.protected_paths.clear();
+}
+
 result<mount_plan> make_mount_plan(const permission_profile& profile,
                                    const policy::access_context& context, const host_facts& facts) {
   return planner{profile, context, facts}.run();

@@ -79,10 +79,14 @@ struct mount_plan {
 /// How many `denied_file` steps there are: each needs a descriptor of its own (bwrap_options).
 std::size_t denied_file_count(std::span<const mount_step> mounts) noexcept;
 
+/// An unrestricted file system as the entries that a plan is made of: all of it writable, nothing
+/// protected. What is restricted stays as it is.
+void spell_out(permission_profile& profile, policy::access_context& context);
+
 /// Turns a profile into mounts and guards (§78, §79, §63, §D12, §D14). Pure: `facts` must be those
 /// that gather_host_facts() made for the same profile and context. An entry that this backend
 /// cannot express is an error that names it; the plan is never weaker than the profile (§69).
-/// @pre the profile is managed
+/// @pre the profile is managed and its file system restricted, see spell_out()
 result<mount_plan> make_mount_plan(const permission_profile& profile,
                                    const policy::access_context& context, const host_facts& facts);
 

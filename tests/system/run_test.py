@@ -65,7 +65,7 @@ class Run(RunCase):
                       ["--timeout-ms", "1x", "--", "ls"], ["--login", "--", "ls"], ["--shell", "ls", "--", "ls"],
                       ["--sandbox-permissions", "all", "--", "ls"], ["--prefix-rule", "{", "--", "ls"],
                       ["--additional-permissions", "[]", "--", "ls"], ["--ask", "sometimes", "--", "ls"],
-                      ["--rules", "/no/such/file.rules", "--", "ls"], ["--json", "--profile", "x", "--", "ls"]):
+                      ["--rules", "/no/such/file.rules", "--", "ls"], ["--profile", "x", "--", "ls"]):
             with self.subTest(given=given):
                 done = self.run_it(*given)
                 self.assertEqual(done.returncode, 2, done.stderr)
