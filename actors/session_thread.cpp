@@ -1,5 +1,7 @@
 #include "actors/session_thread.hpp"
 
+#include "actors/paced_output.hpp"
+
 #include "actors/network_service.hpp"
 #include "actors/patch_runtime.hpp"
 #include "actors/shell_runtime.hpp"
@@ -65,12 +67,20 @@ session_thread::behavior_type session_thread::make_behavior() {
   now_->hooks = terms_.hooks.context;
   terms_.shell.loop = terms_.hooks.loop = &loop_;
   const observer_actor self = caf::actor_cast<observer_actor>(this);
-  terms_.shell.on_output = [self](const attempt_terms& of, output_stream stream,
+  const auto announce = [self](const attempt_terms& of, output_stream stream,
                                   std::string_view bytes) {
     caf::anon_send(self, event_v,
                    std::make_shared<const thread_event_body>(thread_events::output_delta{
                        of.call_id, of.number, stream, std::string{bytes}}));
   };
+  if (auto* paced = terms_.shell.on_output.target<paced_output>())
+    paced->hear = [announce, hear = std::move(paced->hear)](
+                      const attempt_terms& of, output_stream stream, std::string_view bytes) {
+      announce(of, stream, bytes);
+      hear(of, stream, bytes);
+    };
+  else
+    terms_.shell.on_output = announce;
   terms_.hooks.warn = [self](const std::string& text) {
     caf::anon_send(self, event_v,
                    std::make_shared<const thread_event_body>(thread_events::warning{text}));
