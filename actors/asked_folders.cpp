@@ -41,14 +41,12 @@ std::vector<folder_identity> folders_of(const call_plan& plan) {
   return all;
 }
 
-std::optional<error> other_folder(const std::vector<folder_identity>& asked,
+std::optional<std::string> other_folder(const std::vector<folder_identity>& asked,
                                   const std::vector<folder_identity>& now) {
   for (std::size_t i = 0; i < asked.size() && i < now.size(); ++i)
     if (asked[i] != now[i])
-      return error{errc::boundary_failed,
-                   "the folder " + visible_text(asked[i].path) +
-                       " is another one than when you were asked; nothing was run",
-                   "Look who moves it, and ask again."};
+      return "the folder " + visible_text(asked[i].path) +
+             " is another one than when you were asked; look who moves it, and ask again";
   return std::nullopt;
 }
 

@@ -21,8 +21,7 @@ void open_program(sandbox::launch_request& launch);
 
 /// The helper of one attempt with its command, its environment and its network; of the last,
 /// `hold` and `end` are called as network_link says. Errors: `boundary_failed` the managed network
-/// is not there, `boundary_unavailable` the backend cannot keep this program's credentials from the
-/// command, `io`: nothing may run.
+/// is not there, `io`: nothing may run.
 result<command_request> helper_for(const shell_terms& terms, const attempt_terms& attempt,
                                    std::function<void(bool held)> hold, std::function<void()> end);
 

@@ -1,5 +1,6 @@
 #include "actors/orchestrator.hpp"
 
+#include "actors/asked_folders.hpp"
 #include "protocol/denial_message.hpp"
 
 #include <caf/actor_system.hpp>
@@ -53,10 +54,22 @@ void orchestrator::tell(thread_event_body what) {
 
 void orchestrator::carry_out(flow::ask_review& effect) {
   // Before anybody can see it: whoever says yes means what stood there then.
-  asked_ = folders_of(call_->plan);
+  auto asked = folders_of(call_->plan);
   const auto question = std::make_shared<const review_request>(std::move(effect.request));
   request(partners_.reviewer, caf::infinite, review_v, question)
-      .then([this](const review_answer_ptr& answer) { feed(flow::review_answered{*answer}); },
+      .then(
+          [this, asked = std::move(asked)](const review_answer_ptr& answer) {
+            auto given = *answer;
+            const auto other = is_approval(given.decision)
+                                   ? other_folder(asked, folders_of(call_->plan))
+                                   : std::nullopt;
+            if (other) {
+              given.decision = review_decision::denied;
+              given.reviewer = reviewer_kind::none;
+              given.reason = *other;
+            }
+            feed(flow::review_answered{std::move(given)});
+          },
             [this, question](caf::error& e) {
               feed(flow::review_answered{{question->review_id, question->digest,
                                           review_decision::denied, reviewer_kind::none,
@@ -116,15 +129,6 @@ void orchestrator::carry_out(flow::unregister_network& effect) {
 void orchestrator::carry_out(flow::start_attempt& effect) {
   const int number = (*effect.what)->number;
   const auto backend = (*effect.what)->backend;
-  if (!asked_.empty())
-    if (auto moved = other_folder(asked_, folders_of(call_->plan))) {
-      attempt_result refused;
-      refused.record.number = number;
-      refused.record.sandbox = backend;
-      refused.record.network = (*effect.what)->network;
-      refused.record.failure = std::move(moved);
-      return feed(flow::attempt_finished{std::move(refused)});
-    }
   tell(thread_events::attempt_began{call_id_, number, backend, (*effect.what)->network});
   request(partners_.runtime, caf::infinite, run_v, std::move(effect.what))
       .then(

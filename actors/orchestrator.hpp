@@ -1,14 +1,11 @@
 #pragma once
 
-#include "actors/asked_folders.hpp"
 #include "actors/interfaces.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace gatehouse::actors {
 
@@ -48,7 +45,6 @@ private:
   std::optional<call_flow> flow_;
   std::string call_id_;
   judged_call_ptr call_;
-  std::vector<folder_identity> asked_; ///< as they were when the last question was asked
   caf::typed_response_promise<call_report_ptr> caller_;
 };
 

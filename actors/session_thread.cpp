@@ -1,8 +1,7 @@
 #include "actors/session_thread.hpp"
 
-#include "actors/paced_output.hpp"
-
 #include "actors/network_service.hpp"
+#include "actors/paced_output.hpp"
 #include "actors/patch_runtime.hpp"
 #include "actors/shell_runtime.hpp"
 #include "protocol/approval_key.hpp"
@@ -68,7 +67,7 @@ session_thread::behavior_type session_thread::make_behavior() {
   terms_.shell.loop = terms_.hooks.loop = &loop_;
   const observer_actor self = caf::actor_cast<observer_actor>(this);
   const auto announce = [self](const attempt_terms& of, output_stream stream,
-                                  std::string_view bytes) {
+                               std::string_view bytes) {
     caf::anon_send(self, event_v,
                    std::make_shared<const thread_event_body>(thread_events::output_delta{
                        of.call_id, of.number, stream, std::string{bytes}}));

@@ -163,11 +163,12 @@ constexpr command_spec table[] = {
      .synopsis = "[options] (-- CMD… | --shell STRING)",
      .summary = "one command through decision, approval and sandbox",
      .about = "",
-     .notes = "At a terminal a needed approval is asked for there; elsewhere it is a refusal. The "
-              "command reads nothing from standard input. With --json nothing else than the "
-              "document is written to standard output: decision, reviews, attempts, output; also when "
-              "usage or configuration is wrong. A reader that is slow slows the command, not its time "
-              "limit; what is left when it ended waits for the reader, or for a second signal.",
+     .notes =
+         "At a terminal a needed approval is asked for there; elsewhere it is a refusal. The "
+         "command reads nothing from standard input. With --json nothing else than the "
+         "document is written to standard output: decision, reviews, attempts, output; also when "
+         "usage or configuration is wrong. A reader that is slow slows the command, not its time "
+         "limit; what is left when it ended waits for the reader, or for a second signal.",
      .options = run_options,
      .rest = command,
      .statuses = own_statuses,

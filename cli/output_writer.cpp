@@ -36,6 +36,7 @@ struct output_writer::state {
   std::deque<piece> queue;
   std::size_t bytes = 0; ///< in the queue and in the write under way
   std::array<int, 2> failed{};
+  bool wanted = false;        ///< somebody waits for `may_go_on`
   std::function<void()> wake; ///< unset: closed
 
   [[nodiscard]] bool may_go_on() const { return bytes <= little || failed[0] || failed[1]; }
@@ -48,7 +49,6 @@ struct output_writer::state {
       const auto next = std::move(queue.front());
       queue.pop_front();
       const auto index = index_of(next.stream);
-      const bool went_on = may_go_on();
       if (failed[index] == 0) {
         lock.unlock();
         const bool written = index == 1 ? print_error(next.text) : print(next.text);
@@ -57,7 +57,10 @@ struct output_writer::state {
         failed[index] = reason;
       }
       bytes -= next.text.size();
-      if (wake && (bytes == 0 || failed[index] != 0 || (may_go_on() && !went_on))) wake();
+      if (wake && (bytes == 0 || failed[index] != 0 || (wanted && may_go_on()))) {
+        wanted = false;
+        wake();
+      }
       changed.notify_all();
     }
   }
@@ -91,7 +94,10 @@ void output_writer::when_short(std::function<void()> next) {
   {
     const std::scoped_lock lock{state_->mutex};
     if (!state_->wake) return;
-    if (!state_->may_go_on()) return waiting_.push_back(std::move(next));
+    if (!state_->may_go_on()) {
+      state_->wanted = true;
+      return waiting_.push_back(std::move(next));
+    }
   }
   next();
 }
@@ -99,7 +105,8 @@ void output_writer::when_short(std::function<void()> next) {
 void output_writer::go_on() {
   {
     const std::scoped_lock lock{state_->mutex};
-    if (!state_->may_go_on()) return;
+    state_->wanted = !state_->may_go_on();
+    if (state_->wanted) return;
   }
   for (const auto& next : std::exchange(waiting_, {}))
     next();

@@ -25,10 +25,10 @@ result<std::string> working_folder(const std::string& wanted) {
   std::free(current);
   if (!wanted.empty()) cwd = policy::absolute_below(cwd, wanted);
   struct stat about {};
-  const int refused = ::stat(cwd.c_str(), &about) != 0    ? errno
-                      : !S_ISDIR(about.st_mode)           ? ENOTDIR
+  const int refused = ::stat(cwd.c_str(), &about) != 0   ? errno
+                      : !S_ISDIR(about.st_mode)          ? ENOTDIR
                       : ::access(cwd.c_str(), X_OK) != 0 ? errno
-                                                          : 0;
+                                                         : 0;
   if (refused != 0)
     return error{refused == ENOENT ? errc::not_found : errc::io,
                  "the folder " + cwd + " cannot be entered: " + std::strerror(refused),

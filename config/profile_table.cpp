@@ -225,14 +225,14 @@ void refuse_cycles(toml_reader& reader, const toml_table& permissions,
     std::string chain = start.name;
     const auto* at = &start;
     for (std::size_t step = 0; step < profiles.size() && at; ++step) {
-      const auto next =
-          std::ranges::find(profiles, at->extends, &profile_definition::name);
+      const auto next = std::ranges::find(profiles, at->extends, &profile_definition::name);
       if (next == profiles.end()) break;
       chain += " -> " + next->name;
       at = &*next;
       if (at != &start) continue;
       const auto* table = find(permissions, start.name)->table();
-      return reader.fail(*find(*table, "extends"), "permission profiles extend each other: " + chain,
+      return reader.fail(*find(*table, "extends"),
+                         "permission profiles extend each other: " + chain,
                          "Remove one `extends`.");
     }
   }

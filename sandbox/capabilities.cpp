@@ -252,9 +252,9 @@ result<void> check_expressible(sandbox_backend backend, std::span<const capabili
   }
   if (missing.empty()) return {};
   for (const auto other : backends)
-    if (other != backend && same_platform(other, backend) && std::all_of(needs.begin(), needs.end(), [&](const auto& need) {
-          return find_cell(other, need.what).expressed;
-        }))
+    if (other != backend && same_platform(other, backend) &&
+        std::all_of(needs.begin(), needs.end(),
+                    [&](const auto& need) { return find_cell(other, need.what).expressed; }))
       others += (others.empty() ? "" : ", ") + std::string{to_string(other)};
   return error{errc::boundary_unavailable,
                "refusing to run unsandboxed: the " + std::string{to_string(backend)} +

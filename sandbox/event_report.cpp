@@ -17,8 +17,9 @@ error in_another(error why) {
   const bool inside = name && *name && std::string_view{name} != "none";
   if (!inside || (why.code != errc::boundary_failed && why.code != errc::boundary_unavailable))
     return why;
-  why.message = "this runs inside a sandbox of Gatehouse already (GATEHOUSE_SANDBOX=" +
-                std::string{name} + "), and none can be made inside another: " + why.message;
+  why.message =
+      "this runs inside a sandbox of Gatehouse already (GATEHOUSE_SANDBOX=" + std::string{name} +
+      "), and none can be made inside another: " + why.message;
   why.remedy = "run the command as it is, for it is confined; or start Gatehouse outside";
   return why;
 }

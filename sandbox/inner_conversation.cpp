@@ -120,9 +120,10 @@ int inner_conversation::conclude(int status, int complaints, const std::string& 
                                  const std::function<std::string()>& explain) {
   sandbox_event event;
   if (!last_ && started_) {
-    report_.boundary_failed({errc::boundary_failed,
-                            "the boundary was ended from outside; the command may have run in part",
-                            "look at what it left before you run it again"});
+    report_.boundary_failed(
+        {errc::boundary_failed,
+         "the boundary was ended from outside; the command may have run in part",
+         "look at what it left before you run it again"});
     return 128 + SIGKILL;
   }
   if (!last_) {

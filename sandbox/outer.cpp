@@ -156,8 +156,7 @@ std::string explain_hidden(const confinement& c, std::string_view path) {
   if (!text.empty()) return text;
   const auto interpreter =
       missing_interpreter_of(c.options.command.front(), c.options.command_cwd, path);
-  return interpreter.empty() ? interpreter
-                             : ": its interpreter " + interpreter + " does not exist";
+  return interpreter.empty() ? interpreter : ": its interpreter " + interpreter + " does not exist";
 }
 
 /// Canonical path of the terminal that standard output is, or empty.
@@ -280,8 +279,8 @@ int run_outer(const outer_options& options, const std::string& init_path,
   const auto network = choose_network(*profile, options.proxy_network);
   const auto needs = needs_of(*profile, context, network);
   spell_out(*profile, context);
-  const confinement c{options,   *profile,    std::move(context), network,
-                      init_path, environment, report};
+  const confinement c{options,     *profile, std::move(context), network, init_path,
+                      environment, report};
   const auto requested =
       options.legacy_landlock ? std::optional{sandbox_backend::landlock} : std::nullopt;
   const auto backend = choose_backend(requested, look_at_platform(), needs);

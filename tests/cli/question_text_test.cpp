@@ -34,6 +34,14 @@ TEST_SUITE("cli.question_text") {
                                      "  [q] no, and stop here\n");
   }
 
+  TEST_CASE("§204 the agent's words were shown twice in one question") {
+    auto q = sample();
+    q.reason = "the agent asks, and says: clean build";
+    const auto text = question_text(q);
+    CHECK(text.find("why:     the agent asks, and says: clean build\n") != std::string::npos);
+    CHECK(text.find("it says:") == std::string::npos);
+  }
+
   TEST_CASE("§40 §52 the rule and the session are offered only where they are on offer") {
     auto q = sample();
     CHECK(question_text(q).find("[r]") == std::string::npos);

@@ -344,8 +344,7 @@ default_sandbox = "keep"
     CHECK(load_settings(w.where, w.root).error().code == errc::io);
   }
 
-  TEST_CASE(
-      "extends: the child's keys override, full access cannot be extended") {
+  TEST_CASE("extends: the child's keys override, full access cannot be extended") {
     const world w;
     w.user(R"(
 [permissions.a]
@@ -396,8 +395,8 @@ extends = ":danger-full-access"
       CHECK(loaded.error().code == errc::invalid_config);
       CHECK(loaded.error().message.find("permission profiles extend each other: " + chain) !=
             std::string::npos);
-      CHECK(loaded.error().message.find("config.toml:" + std::string{text[13] == 'a' ? "4:" : "2:"}) !=
-            std::string::npos);
+      CHECK(loaded.error().message.find(
+                "config.toml:" + std::string{text[13] == 'a' ? "4:" : "2:"}) != std::string::npos);
     }
   }
 }

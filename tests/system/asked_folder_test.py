@@ -24,7 +24,7 @@ class AskedFolder(RunCase):
 
     def test_a_folder_swapped_during_the_question_was_run_in_unsandboxed(self):
         shown, status = self.ask(*ESCALATED, "--", "touch", "swapped", while_it_stands=self.swap)
-        self.assertEqual(status, 121, shown)
+        self.assertEqual(status, 125, shown)
         self.assertIn("is another one than when you were asked", shown)
         self.assertEqual((os.listdir(self.other), os.listdir(self.folder + "2")), ([], []))
 
@@ -32,7 +32,7 @@ class AskedFolder(RunCase):
         with open(self.other + "/kept", "w", encoding="ascii"):
             pass
         shown, status = self.ask("--", "rm", "-rf", "kept", while_it_stands=self.swap)
-        self.assertEqual(status, 121, shown)
+        self.assertEqual(status, 125, shown)
         self.assertEqual(os.listdir(self.other), ["kept"])
 
     def test_a_patch_was_applied_in_a_folder_that_nobody_was_asked_about(self):
@@ -48,7 +48,7 @@ class AskedFolder(RunCase):
                                  "--additional-permissions", wish, "--", "touch", self.folder + "/made",
                                  while_it_stands=self.swap, cwd=self.ws)
         self.assertEqual(os.listdir(self.other), [], shown)
-        self.assertEqual(status, 121, shown)
+        self.assertEqual(status, 125, shown)
 
     def test_a_workspace_behind_a_link_goes_on_working(self):
         link = self.base + "/link"
