@@ -1,5 +1,7 @@
 #include "actors/helper_process.hpp"
 
+#include "sandbox/event_report.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -58,7 +60,8 @@ command_end helper_report::conclude(int status) const {
     end.ending = attempt_ending::signalled;
     end.signal = SIGKILL;
   } else if (kind == sandbox_event_kind::boundary_failed) {
-    end.failure = error{errc::boundary_unavailable, last_word_->message, last_word_->remedy};
+    end.failure = sandbox::in_another_boundary(
+        {errc::boundary_unavailable, last_word_->message, last_word_->remedy});
   } else if (kind == sandbox_event_kind::signalled) {
     end.ending = attempt_ending::signalled;
     end.signal = last_word_->signal;

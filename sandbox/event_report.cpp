@@ -9,10 +9,7 @@
 
 namespace gatehouse::sandbox {
 
-namespace {
-
-/// Inside a boundary of ours no other can be made; then that is the reason.
-error in_another(error why) {
+error in_another_boundary(error why) {
   const char* name = std::getenv("GATEHOUSE_SANDBOX");
   const bool inside = name && *name && std::string_view{name} != "none";
   if (!inside || (why.code != errc::boundary_failed && why.code != errc::boundary_unavailable))
@@ -23,8 +20,6 @@ error in_another(error why) {
   why.remedy = "run the command as it is, for it is confined; or start Gatehouse outside";
   return why;
 }
-
-} // namespace
 
 void event_report::send(const sandbox_event& event) {
   if (fd_ < 0) return;
@@ -50,7 +45,7 @@ void event_report::warn(const std::string& text) {
 }
 
 void event_report::boundary_failed(const error& reason) {
-  const auto why = in_another(reason);
+  const auto why = in_another_boundary(reason);
   if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
   sandbox_event event;
   event.kind = sandbox_event_kind::boundary_failed;

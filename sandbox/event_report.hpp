@@ -8,6 +8,10 @@
 
 namespace gatehouse::sandbox {
 
+/// Inside a boundary of ours no other can be made: then that is the reason why one could not be
+/// built, before whatever the system said. Else `why`.
+error in_another_boundary(error why);
+
 /// Writes sandbox events as JSON lines to a descriptor it does not own; -1: nowhere.
 /// Equal refusals are written once and their number is bounded, so that a command in a loop neither
 /// floods the reader nor makes us wait behind a full pipe.
