@@ -1,5 +1,6 @@
 #include "policy/shell/analyzer.hpp"
 
+#include "policy/command_words.hpp"
 #include "policy/shell/characters.hpp"
 #include "policy/shell/limits.hpp"
 #include "policy/shell/plain_scan.hpp"
@@ -146,6 +147,7 @@ void analyzer::commands_of(const script_reading& reading, const context& at) {
   if (!reading.error.empty()) unreadable(reading.error);
   if (!reading.unreadable_why.empty()) unreadable(reading.unreadable_why);
   for (const auto& found : reading.commands) {
+    note_writes(reading, found);
     if (found.readings.front().empty()) {
       assigned_scripts(found.assignments, at);
       out_.loose_assignments.insert(out_.loose_assignments.end(), found.assignments.begin(),
@@ -194,11 +196,7 @@ void analyzer::command(words all, const context& at) {
   segment(guess, at);
 }
 
-void analyzer::segment(words all, const context& at) {
-  if (out_.segments.size() >= max_segments) {
-    out_.too_deep = true;
-    return unreadable("the command holds more than 4096 commands");
-  }
+command_segment analyzer::to_segment(words all, const context& at) {
   command_segment found;
   found.origin = at.origin;
   found.argv.reserve(all.size());
@@ -218,9 +216,20 @@ void analyzer::segment(words all, const context& at) {
     found.has_redirection = at.found->has_redirection;
   }
   found.has_assignment = !found.assignments.empty();
+  return found;
+}
+
+void analyzer::segment(words all, const context& at) {
+  if (out_.segments.size() >= max_segments) {
+    out_.too_deep = true;
+    return unreadable("the command holds more than 4096 commands");
+  }
+  auto found = to_segment(all, at);
   const auto assignments = found.assignments;
   out_.segments.push_back(std::move(found));
   assigned_scripts(assignments, at);
+  if (all.front().text.find('/') != std::string::npos)
+    runs_file(text_kind::program, all, base_name(all.front().text), at);
   unwrap(all, at);
   if (!renames_.empty()) renamed(all, at);
   for (const auto& w : all.subspan(1)) {
@@ -315,6 +324,7 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
       out_.too_deep = true;
       return;
     }
+    if (lists_word("C D chdir wd working-directory", option.name)) note_folder(option.value);
     if (name == "xargs" && (option.name == "I" || option.name == "i" || option.name == "replace"))
       replaced = option.value.text.empty() ? "{}" : option.value.text;
     std::string_view scripts = grammar.scripts;

@@ -80,7 +80,7 @@ void script_reader::redirection(found_command& into, std::size_t first, std::siz
     into.write_targets.push_back(is_static ? (is_plain_name ? "./" : "") + target.text
                                            : std::string(text_.substr(begin, at_ - begin)));
   } else if (is_input) {
-    into.input = {input_source::kind::elsewhere, {}, {}, 0};
+    into.input = {input_source::kind::elsewhere, {}, {}, 0, target.text};
     if (raw.is_process) into.input = {input_source::kind::pipe, {}, raw.process, 0};
   }
 }

@@ -39,6 +39,7 @@ struct input_source {
   std::string text;        ///< kind::text: `unknown_part` where it is not static
   command_range writers{}; ///< kind::pipe
   int document = 0;        ///< while reading: the here-document whose body is still to come
+  std::string file{};      ///< kind::elsewhere: the file's path, where it is static
 };
 
 struct found_command {

@@ -71,6 +71,7 @@ bool is_shell_name(std::string_view name) noexcept {
 void analyzer::unwrap(words all, const context& at) {
   auto name = base_name(all.front().text);
   if (is_shell_name(name)) return shell(all, at);
+  changes_folder(all);
   if (name == "eval")
     return joined_script(all.subspan(all.size() > 1 && all[1].text == "--" ? 2 : 1), "eval", at);
   if (name == "trap") {
@@ -94,7 +95,8 @@ void analyzer::unwrap(words all, const context& at) {
     auto operands = all.subspan(all[1].text == "--" && all.size() > 2 ? 2 : 1);
     if (is_input_path(operands.front().text)) return input_script(name, at);
     if (operands.front().is_process) return process_script(operands.front(), name, at);
-    if (!is_other_descriptor(operands.front().text)) return;
+    if (!is_other_descriptor(operands.front().text))
+      return runs_file(text_kind::shell, operands, name, at);
     if (at.found == nullptr || at.found->other_input.from != input_source::kind::text)
       return unreadable("the script of `" + std::string(name) + "` is only known when it runs");
     word text{.text = at.found->other_input.text};
@@ -184,7 +186,7 @@ void analyzer::shell(words all, const context& caller) {
       } else if (text == "--command" || text == "--init-command") {
         if (++i < all.size()) script_word(all[i], name, at);
       } else if (text == "--rcfile" || text == "--init-file") {
-        ++i;
+        if (++i < all.size()) runs_file(text_kind::shell, all.subspan(i, 1), name, at);
       }
       continue;
     }
@@ -225,6 +227,7 @@ void analyzer::shell(words all, const context& caller) {
   if (!rest.front().known || rest.front().text.starts_with("/dev/") ||
       rest.front().text.starts_with("/proc/"))
     unreadable("the script of `" + std::string(name) + "` is only known when it runs");
+  runs_file(text_kind::shell, rest, name, at);
 }
 
 /// The script is what a process substitution prints.
@@ -259,6 +262,7 @@ std::optional<word> analyzer::input_text(const context& at) const {
 
 /// The program reads its script from its input.
 void analyzer::input_script(std::string_view of, const context& at) {
+  runs_input_file(text_kind::shell, of, at);
   if (const auto text = input_text(at)) script_word(*text, of, at);
 }
 
