@@ -28,6 +28,14 @@ std::vector<word> to_words(std::span<const std::string> argv) {
   return all;
 }
 
+/// True for a program that no words make dangerous.
+bool is_harmless(std::string_view name) {
+  return lists_word(": [ basename cat cmp cut diff dirname du echo false file grep gunzip gzip head "
+                    "ls md5sum mkdir printf realpath rmdir seq sha256sum stat tail test touch tr "
+                    "true uniq wc",
+                    name);
+}
+
 /// The reader must agree that the script is those commands and nothing else.
 bool is_exactly(const script_reading& reading,
                 const std::vector<std::vector<std::string>>& commands) {
@@ -178,11 +186,11 @@ void analyzer::command(words all, const context& at) {
       text += (text.empty() ? "" : " ") + (w.known ? w.text : "…");
     return text;
   };
+  // Words that are too many to be read may be options, or the program itself.
+  if (!all.empty() && (all.front().is_cut || !is_harmless(base_name(all.front().text))) &&
+      std::any_of(all.begin(), all.end(), [](const word& w) { return w.is_cut; }))
+    must_ask("braces and variables of `" + shown() + "` make too many words to be read");
   // An unquoted expansion in front may be no word at all: the next word is the program then.
-  // Words that are too many to be read may be options or the program itself.
-  if (std::any_of(all.begin(), all.begin() + std::min<std::ptrdiff_t>(std::ssize(all), 2),
-                  [](const word& w) { return w.is_cut; }))
-    must_ask("the braces of `" + shown() + "` make too many words to be read");
   while (!all.empty() && without_unknown(all.front().text).empty() && !all.front().known) {
     unreadable("the program of `" + shown() + "` is only known when it runs");
     if (!all.front().may_vanish) return;
@@ -258,6 +266,7 @@ void analyzer::renamed(words all, const context& at) {
 }
 
 void analyzer::script_word(const word& text, std::string_view of, const context& at) {
+  if (text.is_cut) must_ask("the script of `" + std::string(of) + "` is too large to be read");
   if (!text.known) unreadable("the script of `" + std::string(of) + "` is only known when it runs");
   if (text.text.empty() || !deeper(at)) return;
   context inner;
@@ -280,6 +289,7 @@ void analyzer::joined_script(words parts, std::string_view of, const context& at
   for (const auto& part : parts) {
     joined.text += (&part == &parts.front() ? "" : " ") + part.text;
     joined.known = joined.known && part.known;
+    joined.is_cut = joined.is_cut || part.is_cut;
   }
   script_word(joined, of, at);
 }
@@ -292,7 +302,9 @@ void analyzer::inner_command(words inner, bool understood, std::string_view of, 
   next.origin = segment_origin::wrapper;
   if (understood) return command(inner, next);
   // Where the options end is a guess: the command may start at any of these words.
-  constexpr std::size_t max_guesses = 8;
+  constexpr std::size_t max_guesses = 64;
+  if (inner.size() > max_guesses)
+    must_ask("the options of `" + std::string(of) + "` are not understood, and many");
   for (std::size_t i = 0; i < std::min(inner.size(), max_guesses); ++i) {
     if (inner[i].text.starts_with('-') || (inner[i].may_vanish && i > 0)) continue;
     if (guesses_left_-- <= 0) {

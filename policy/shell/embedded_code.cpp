@@ -106,6 +106,8 @@ bool starts_programs(std::string_view code, bool backticks) {
   return false;
 }
 
+constexpr std::size_t most_literals = 2048;
+
 struct literal {
   std::string text;
   std::size_t begin = 0; ///< of the quote
@@ -114,7 +116,7 @@ struct literal {
 
 /// The string literals of most languages, escapes of quotes and line ends undone.
 std::vector<literal> string_literals(std::string_view code, bool backticks) {
-  constexpr std::size_t most = 256;
+  constexpr std::size_t most = most_literals;
   std::vector<literal> found;
   for (std::size_t at = 0; at < code.size() && found.size() < most; ++at) {
     const char quote = code[at];
@@ -299,6 +301,8 @@ void analyzer::code(const word& text, std::string_view of, const context& at, bo
   if (!starts_programs(text.text, backticks)) return;
   unreadable("the program given to `" + std::string(of) + "` starts other programs");
   const auto literals = string_literals(text.text, backticks);
+  if (literals.size() >= most_literals)
+    must_ask("the program given to `" + std::string(of) + "` is too large to be read");
   std::vector<word> list; // ['rm', '-f', 'x']
   const auto run_list = [&] {
     if (list.size() > 1) inner_command(list, true, of, at);

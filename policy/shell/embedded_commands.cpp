@@ -309,11 +309,17 @@ void analyzer::embedded_commands(words all, const context& caller) {
 /// The commands that xargs makes of an input that is known.
 void analyzer::given_words(words inner, std::string_view replaced, std::string_view input,
                            const context& at) {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t most_commands = 256;
+  constexpr std::size_t most_words = 4096;
+  const std::size_t most = replaced.empty() ? most_words : most_commands;
   std::vector<word> made(inner.begin(), inner.end());
   std::size_t count = 0;
   const std::string_view ends = replaced.empty() ? " \t\n" : "\n";
-  for (std::size_t from = 0; from < input.size() && count < most; ++count) {
+  for (std::size_t from = 0; from < input.size(); ++count) {
+    if (count == most) {
+      must_ask("xargs makes too many commands to be read");
+      break;
+    }
     const auto end = std::min(input.find_first_of(ends, from), input.size());
     const auto piece = input.substr(from, end - from);
     from = end + 1;

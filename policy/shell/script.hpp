@@ -85,6 +85,9 @@ bool depends_on_dialect(std::string_view script) noexcept;
 /// Reads `text` as the body of an expanding here-document: only what its expansions run.
 script_reading read_expansions(std::string_view text, variable_values& variables);
 
+/// Commands whose output is put together; of more, nothing is read.
+inline constexpr std::size_t max_writers = 256;
+
 /// What the commands print, when all are `echo`, `printf` or `cat` of static text; `known` is
 /// cleared when part of it is only known when it runs.
 std::string printed_text(const script_reading& reading, command_range range, bool& known);

@@ -82,7 +82,7 @@ private:
   void add_word(std::size_t index, const raw_word& raw);
   void add_assignment(std::size_t index, const raw_word& raw);
   void note_value(const raw_word& raw);
-  void store_value(const std::string& name, const std::string& value);
+  void store_value(const std::string& name, const word& value);
   void note_words(const found_command& command);
   void note_subscript(const std::string& text);
 

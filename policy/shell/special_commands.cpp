@@ -146,7 +146,7 @@ void analyzer::unwrap(words all, const context& at) {
   if (is_powershell_name(name)) return powershell(all, at);
   embedded_commands(all, at);
   // `npm exec`, `perf stat`: the subcommand is what runs another program.
-  constexpr std::size_t max_globals = 6;
+  constexpr std::size_t max_globals = 16;
   for (std::size_t i = 1; i < std::min(all.size(), max_globals); ++i)
     if (const auto* grammar = find_wrapper(std::string(name) + " " + all[i].text))
       return wrapper(*grammar, all.subspan(i), at);
@@ -202,7 +202,7 @@ void analyzer::shell(words all, const context& caller) {
     if (rest.empty()) return;
     variable_values inner = variables_;
     std::string every; // operands that are unknown are missing in it
-    constexpr std::size_t max_operands = 32;
+    constexpr std::size_t max_operands = 256;
     for (std::size_t k = 1; k < std::min(rest.size(), max_operands); ++k) {
       if (rest[k].text.find(unknown_part) != std::string::npos) continue;
       inner[std::to_string(k - 1)].push_back(rest[k].text);
@@ -233,6 +233,7 @@ void analyzer::shell(words all, const context& caller) {
 /// The script is what a process substitution prints.
 void analyzer::process_script(const word& process, std::string_view of, const context& at) {
   word text;
+  text.is_cut = process.process.end - process.process.begin > max_writers;
   if (at.reading != nullptr)
     text.text = printed_text(*at.reading, process.process, text.known);
   else
@@ -253,6 +254,7 @@ std::optional<word> analyzer::input_text(const context& at) const {
     text.text = input.text;
     text.known = input.text.find(unknown_part) == std::string::npos;
   } else if (input.from == input_source::kind::pipe && from->reading != nullptr) {
+    text.is_cut = input.writers.end - input.writers.begin > max_writers;
     text.text = printed_text(*from->reading, input.writers, text.known);
   } else {
     text.known = false;
@@ -348,7 +350,7 @@ void analyzer::parallel(words all, const context& caller) {
 }
 
 void analyzer::container(words all, const context& at) {
-  for (std::size_t i = 1; i < std::min<std::size_t>(all.size(), 8); ++i) {
+  for (std::size_t i = 1; i < std::min<std::size_t>(all.size(), 64); ++i) {
     const auto& text = all[i].text;
     if (text != "exec" && text != "run") continue;
     const auto* grammar = find_wrapper(text == "exec" ? "docker exec" : "docker run");

@@ -95,7 +95,7 @@ void analyzer::note_writes(const script_reading& reading, const found_command& f
 
 /// `cp a b`, `ln -s a b`, `mv -t folder a`: any operand may hold what any other one held.
 void analyzer::note_copies(words all) {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t most = 256;
   const auto files = files_read(all);
   for (std::size_t i = 0; i < std::min(files.size(), most); ++i) {
     // Into a folder, the copy has the name of its source.
