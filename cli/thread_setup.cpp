@@ -59,7 +59,7 @@ actors::rules_result keep_rule(const start_point& start, const config::rule_load
 
 actors::thread_terms terms_for(const start_point& start, actors::session_terms session,
                                std::shared_ptr<config::live_rules> live,
-                               std::shared_ptr<const policy::rule_set> rules,
+                               const std::shared_ptr<const policy::rule_set>& rules,
                                const config::rule_load_options& rule_options) {
   const auto& settings = start.loaded.settings;
   actors::thread_terms terms;
@@ -117,6 +117,8 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   if (!in_force) return in_force.error();
   auto session = session_terms_of(start, config::user_shell());
   if (!session) return session.error();
+  for (auto& file : live->files_elsewhere())
+    session->context.protected_paths.push_back(std::move(file));
   auto hooks = hooks_of(start, label);
   if (!hooks) return hooks.error();
   auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
