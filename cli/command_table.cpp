@@ -14,8 +14,9 @@ constexpr std::string_view permission_words =
 
 constexpr option_spec profile{"--profile", "NAME|JSON", "what the command may touch", text,
                               profile_names};
-constexpr option_spec ask{"--ask", "POLICY", "untrusted, on-request, never, granular (JSON)", text,
-                          policy_names};
+constexpr option_spec ask{"--ask", "POLICY",
+                          "untrusted, on-request (or on-failure: the same), never, granular (JSON)",
+                          text, policy_names};
 constexpr option_spec cwd{"--cwd", "DIR", "working folder and project root; default: here", folder};
 constexpr option_spec backend{"--backend", "NAME", "platform or landlock (docs/platforms.md)", text,
                               "platform landlock"};
@@ -281,8 +282,12 @@ constexpr command_spec table[] = {
      .summary = "the whole decision about a command; runs nothing",
      .about = "",
      .notes = "Prints the segments found and who judged each, what must happen before it may run, "
-              "and the boundary it would get. With --jsonl the run goes on after a line that "
-              "cannot be read and ends with status 2.",
+              "and the boundary it would get. With --jsonl a line is an object: `argv` (a list) or "
+              "`command` (a script for the user's shell), and as wanted `login`, `cwd` or "
+              "`workdir`, `approval_policy`, `profile`, `sandbox_permissions`, "
+              "`additional_permissions`, `prefix_rule`, `rules` and `requirements` (texts of "
+              "files); `id`, `tool`, `timeout_ms` and `justification` change nothing. The run goes "
+              "on after a line that cannot be read and ends with status 2.",
      .options = explain_options,
      .rest = command,
      .statuses = "0 2",

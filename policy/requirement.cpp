@@ -1,5 +1,6 @@
 #include "policy/requirement.hpp"
 
+#include "policy/amendment.hpp"
 #include "policy/command_words.hpp"
 #include "policy/propose_amendment.hpp"
 #include "policy/safety.hpp"
@@ -174,6 +175,7 @@ public:
     judge_whole();
     exec_evaluation result;
     result.complex = !analysis_.plain;
+    result.unread = analysis_.unreadable_why;
     for (const auto& judgement : judgements_)
       result.segments.push_back(judgement.shown);
     if (auto refusal = handler_refusal(request_); !refusal.empty())
@@ -238,6 +240,10 @@ private:
     if (analysis_.plain && causes_.size() == segment_causes_ && !requirement.bypass_sandbox &&
         !overlay)
       requirement.proposed_amendment = propose_amendment(request_, judgements_, facts_);
+    if (const auto& prefix = requirement.proposed_amendment; !prefix.empty()) {
+      requirement.amendment_exact = needs_exact_rule(prefix);
+      requirement.amendment_keeps_sandbox = keeps_sandbox(prefix);
+    }
     return requirement;
   }
 

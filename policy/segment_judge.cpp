@@ -135,7 +135,8 @@ std::optional<segment_judgement> judge_run_file(const run_file& file, const rule
   judge_by_rules(result, matches, false, facts);
   if (result.causes.empty() && !file.place_known)
     if (const auto* rule = rules.restrictive_rule_on_a(file.command.argv)) {
-      ask(result, cause_kind::rule, "its folder is only known when it runs, and a rule may mean it");
+      ask(result, cause_kind::rule,
+          "its folder is only known when it runs, and a rule may mean it");
       result.shown.judge = segment_judge::rule;
       result.shown.rule = cite(*rule);
     }
@@ -175,7 +176,10 @@ segment_judgement judge_segment(const command_segment& segment, bool settles,
     if (context.unreadable_file)
       ask(result, cause_kind::rule, std::string{unreadable_file_why});
     else if (context.mode == approval_mode::untrusted && !context.plain)
-      ask(result, cause_kind::unmatched, "not a plain command");
+      ask(result, cause_kind::unmatched,
+          segment.unknown_words > 0
+              ? "a word of it is only known when it runs, so no list can say that it is harmless"
+              : "the script is more than a list of plain commands");
     return result;
   }
   const bool safe = is_safe(segment, context, facts);

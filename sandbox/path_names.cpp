@@ -101,8 +101,7 @@ std::vector<file_identity> path_names::files_called(std::string_view path, std::
     const auto known = folders_.find(folder);
     if (known == folders_.end()) continue;
     const auto file = known->second.files.find(name);
-    if (file != known->second.files.end() &&
-        std::ranges::find(files, file->second) == files.end())
+    if (file != known->second.files.end() && std::ranges::find(files, file->second) == files.end())
       files.push_back(file->second);
   }
   return files;

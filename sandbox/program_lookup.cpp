@@ -103,8 +103,8 @@ void find_other_names(policy::program_fact& fact, const std::string& word,
   files.push_back(fact.file);
   for (const auto& file : files) {
     const auto paths = search.names->names_of(search.path, file);
-    if (file != fact.file && (paths.empty() || policy::is_many_tools(policy::name_of(
-                                                   canonical(paths.front())))))
+    if (file != fact.file &&
+        (paths.empty() || policy::is_many_tools(policy::name_of(canonical(paths.front())))))
       continue;
     for (const auto& path : paths)
       if (path != fact.absolute && path != fact.real_path &&

@@ -30,10 +30,11 @@ std::vector<word> to_words(std::span<const std::string> argv) {
 
 /// True for a program that no words make dangerous.
 bool is_harmless(std::string_view name) {
-  return lists_word(": [ basename cat cmp cut diff dirname du echo false file grep gunzip gzip head "
-                    "ls md5sum mkdir printf realpath rmdir seq sha256sum stat tail test touch tr "
-                    "true uniq wc",
-                    name);
+  return lists_word(
+      ": [ basename cat cmp cut diff dirname du echo false file grep gunzip gzip head "
+      "ls md5sum mkdir printf realpath rmdir seq sha256sum stat tail test touch tr "
+      "true uniq wc",
+      name);
 }
 
 /// The reader must agree that the script is those commands and nothing else.
@@ -266,7 +267,8 @@ void analyzer::renamed(words all, const context& at) {
 }
 
 void analyzer::script_word(const word& text, std::string_view of, const context& at) {
-  if (text.is_cut) must_ask("the script of `" + std::string(of) + "` is too large to be read");
+  if (text.is_cut || text.is_long)
+    must_ask("the script of `" + std::string(of) + "` is too large to be read");
   if (!text.known) unreadable("the script of `" + std::string(of) + "` is only known when it runs");
   if (text.text.empty() || !deeper(at)) return;
   context inner;
@@ -290,6 +292,7 @@ void analyzer::joined_script(words parts, std::string_view of, const context& at
     joined.text += (&part == &parts.front() ? "" : " ") + part.text;
     joined.known = joined.known && part.known;
     joined.is_cut = joined.is_cut || part.is_cut;
+    joined.is_long = joined.is_long || part.is_long;
   }
   script_word(joined, of, at);
 }

@@ -55,7 +55,8 @@ const language* find_language(std::string_view name) {
 
 /// `bun run x`: the word is no file of code.
 bool names_subcommand(std::string_view family, std::string_view word) {
-  return (family == "bun" || family == "deno") && word.find_first_of("./") == std::string_view::npos;
+  return (family == "bun" || family == "deno") &&
+         word.find_first_of("./") == std::string_view::npos;
 }
 
 bool is_awk(std::string_view name) {

@@ -171,9 +171,10 @@ struct draft {
 
 void substitute(draft& into, const word_piece& expansion, const std::string& value) {
   into.current.known = false;
-  if (value == unknown_part) { // what a limit left out
-    into.current.text += value;
-    into.current.is_cut = into.exists = true;
+  if (value == unknown_part || value == long_value) { // what a limit left out
+    const bool one_word = value == long_value && expansion.in_quotes;
+    (one_word ? into.current.is_long : into.current.is_cut) = into.exists = true;
+    into.current.text += unknown_part;
     return;
   }
   if (expansion.in_quotes) {
@@ -323,9 +324,14 @@ word join_pieces(const std::vector<word_piece>& pieces) {
       continue;
     }
     w.known = false;
-    w.text += piece.values.size() == 1 ? piece.values.front() : std::string(unknown_part);
-    w.is_cut = w.is_cut || std::find(piece.values.begin(), piece.values.end(), unknown_part) !=
-                               piece.values.end();
+    w.text += piece.values.size() == 1 && piece.values.front() != long_value
+                  ? piece.values.front()
+                  : std::string(unknown_part);
+    const auto holds = [&](std::string_view value) {
+      return std::find(piece.values.begin(), piece.values.end(), value) != piece.values.end();
+    };
+    w.is_cut = w.is_cut || holds(unknown_part);
+    w.is_long = w.is_long || holds(long_value);
   }
   return w;
 }

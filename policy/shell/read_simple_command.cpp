@@ -35,11 +35,12 @@ std::string shortened(std::string_view source) {
 
 namespace {
 
-/// Beyond a limit `unknown_part` stands for what is left out: its words count as cut.
+/// Beyond a limit `unknown_part` or `long_value` stands for what is left out.
 void add_value(std::vector<std::string>& values, const std::string& value) {
+  if (value.size() > max_value_size) return add_value(values, std::string(long_value));
   if (const auto known = std::find(values.begin(), values.end(), value); known != values.end())
     values.erase(known);
-  if (values.size() < max_values && value.size() <= max_value_size)
+  if (values.size() < max_values)
     values.push_back(value);
   else if (std::find(values.begin(), values.end(), unknown_part) == values.end())
     values.insert(values.begin(), std::string(unknown_part));
@@ -48,12 +49,15 @@ void add_value(std::vector<std::string>& values, const std::string& value) {
 } // namespace
 
 void script_reader::store_value(const std::string& name, const word& value) {
-  if (value.text.find(unknown_part) != std::string::npos && !value.is_cut) return;
+  const bool left_out = value.is_cut || value.is_long;
+  if (value.text.find(unknown_part) != std::string::npos && !left_out) return;
   if (variables_.size() >= max_variables && !variables_.contains(name)) {
     out_.too_large = true;
     return unreadable("the script holds more than 512 variables");
   }
-  add_value(variables_[name], value.is_cut ? std::string(unknown_part) : value.text);
+  add_value(variables_[name], value.is_cut    ? std::string(unknown_part)
+                              : value.is_long ? std::string(long_value)
+                                              : value.text);
 }
 
 bool has_running_subscript(std::string_view text) noexcept {
@@ -140,10 +144,8 @@ void script_reader::add_word(std::size_t index, const raw_word& raw) {
     choices = expand_word(raw);
   } else {
     unreadable("braces and variables make too many words");
-    choices = {{word{.text = std::string(unknown_part),
-                     .known = false,
-                     .may_vanish = true,
-                     .is_cut = true}}};
+    choices = {{word{
+        .text = std::string(unknown_part), .known = false, .may_vanish = true, .is_cut = true}}};
   }
   auto& readings = out_.commands[index].readings;
   for (const auto& choice : choices)

@@ -6,6 +6,9 @@
 
 namespace gatehouse::policy::shell {
 
+/// Stands among the values of a variable for one that is too long to be kept.
+inline constexpr std::string_view long_value = "${_}${_}";
+
 /// A part of a word before brace expansion.
 struct word_piece {
   enum class kind { bare, quoted, unknown };

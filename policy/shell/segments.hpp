@@ -33,8 +33,8 @@ struct command_segment {
 /// interpreter is given, and the relative program of a segment as it reads below a folder that the
 /// command changes to. Only restrictive rules look at it.
 struct run_file {
-  command_segment command;  ///< the file and the words behind it
-  bool place_known = true;  ///< false: `argv[0]` is in a folder that is only known when it runs
+  command_segment command; ///< the file and the words behind it
+  bool place_known = true; ///< false: `argv[0]` is in a folder that is only known when it runs
 };
 
 /// What is known about a command before anything judges it (§18–§20, §18a).

@@ -99,7 +99,7 @@ void analyzer::unwrap(words all, const context& at) {
       return runs_file(text_kind::shell, operands, name, at);
     if (at.found == nullptr || at.found->other_input.from != input_source::kind::text)
       return unreadable("the script of `" + std::string(name) + "` is only known when it runs");
-    word text{.text = at.found->other_input.text};
+    word text{.text = at.found->other_input.text, .is_cut = at.found->other_input.is_cut};
     text.known = text.text.find(unknown_part) == std::string::npos;
     return script_word(text, name, at);
   }
@@ -252,6 +252,7 @@ std::optional<word> analyzer::input_text(const context& at) const {
   word text;
   if (input.from == input_source::kind::text) {
     text.text = input.text;
+    text.is_cut = input.is_cut;
     text.known = input.text.find(unknown_part) == std::string::npos;
   } else if (input.from == input_source::kind::pipe && from->reading != nullptr) {
     text.is_cut = input.writers.end - input.writers.begin > max_writers;

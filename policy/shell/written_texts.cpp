@@ -43,7 +43,8 @@ void analyzer::runs_file(text_kind kind, words file_and_arguments, std::string_v
                          const context& at, bool backticks) {
   const auto& file = file_and_arguments.front();
   if (file.is_process || is_input_path(file.text)) return;
-  if (kind != text_kind::program) list_run_file(file_and_arguments, kind == text_kind::shell, of, at);
+  if (kind != text_kind::program)
+    list_run_file(file_and_arguments, kind == text_kind::shell, of, at);
   if (is_unknown(file_name(file))) return;
   pending_run run;
   run.kind = kind;

@@ -386,5 +386,6 @@ TEST_CASE("§133a every segment is listed in order, duplicates too, with who jud
 
 TEST_CASE("§17 program words name the shell and every program once") {
   const argv_t argv{"/bin/bash", "-lc", "ls && timeout 5 ls && cat x"};
-  CHECK(program_words(argv, analyze_command(argv), {}) == argv_t{"/bin/bash", "ls", "timeout", "cat"});
+  CHECK(program_words(argv, analyze_command(argv), {}) ==
+        argv_t{"/bin/bash", "ls", "timeout", "cat"});
 }

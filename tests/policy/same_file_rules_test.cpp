@@ -1,4 +1,5 @@
-// A prompt or forbidden rule holds for the file that it names, however a command spells it (§23, §26).
+// A prompt or forbidden rule holds for the file that it names, however a command spells it (§23,
+// §26).
 #include "policy/rules/many_tools.hpp"
 #include "policy/rules/program_path.hpp"
 #include "tests/support/exec_policy_case.hpp"
@@ -80,8 +81,9 @@ TEST_CASE("§23 §26 a forbidden program runs under another name of its file") {
   CHECK(kind_of("python3.11 -m \"$x\"",
                 R"(prefix_rule(["python3", "-m", "http.server"], "forbidden"))") ==
         requirement_kind::needs_approval);
-  CHECK(kind_of("python3.11 -m venv", R"(prefix_rule(["python3", "-m", "http.server"], "prompt"))") ==
-        requirement_kind::skip);
+  CHECK(
+      kind_of("python3.11 -m venv", R"(prefix_rule(["python3", "-m", "http.server"], "prompt"))") ==
+      requirement_kind::skip);
 }
 
 TEST_CASE("§23 §D3 an allow is widened by another name of its file") {
@@ -102,7 +104,8 @@ TEST_CASE("§26 a rule on one tool of a file with many is taken for a rule on al
         requirement_kind::skip);
   CHECK(kind_of("reboot", R"(prefix_rule(["reboot"], "forbidden"))") ==
         requirement_kind::forbidden);
-  for (const std::string_view name : {"busybox", "systemctl", "kmod", "lld-14", "xtables-nft-multi"})
+  for (const std::string_view name :
+       {"busybox", "systemctl", "kmod", "lld-14", "xtables-nft-multi"})
     CHECK(is_many_tools(name));
   for (const std::string_view name : {"python3.11", "mawk", "git-lfs", "dash", "perl5.36.0", ""})
     CHECK_FALSE(is_many_tools(name));
@@ -119,12 +122,27 @@ TEST_CASE("§23 §26 a forbidden path runs in another spelling") {
     CHECK(kind_of(script, R"(prefix_rule(["/usr/bin/curl"], "forbidden"))") ==
           requirement_kind::forbidden);
   }
-  for (const std::string script :
-       {"./x.sh", "../w/x.sh", "/ws/w/x.sh", "bash ./x.sh", "bash x.sh", "sh -x x.sh a", ". ./x.sh",
-        "source x.sh", "cd sub; ../x.sh", "cd sub; sh ../x.sh", "bash < x.sh", "sudo bash x.sh",
-        "cd ..; w/x.sh", "cd ..; cd w; ./x.sh", "cd /ws; bash w/x.sh", "zsh x.sh",
-        "ln x.sh y; ./y", "cp x.sh /tmp/y && /tmp/y", "cat x.sh > y; sh y", "mv x.sh y; bash y",
-        "bash --rcfile x.sh"}) {
+  for (const std::string script : {"./x.sh",
+                                   "../w/x.sh",
+                                   "/ws/w/x.sh",
+                                   "bash ./x.sh",
+                                   "bash x.sh",
+                                   "sh -x x.sh a",
+                                   ". ./x.sh",
+                                   "source x.sh",
+                                   "cd sub; ../x.sh",
+                                   "cd sub; sh ../x.sh",
+                                   "bash < x.sh",
+                                   "sudo bash x.sh",
+                                   "cd ..; w/x.sh",
+                                   "cd ..; cd w; ./x.sh",
+                                   "cd /ws; bash w/x.sh",
+                                   "zsh x.sh",
+                                   "ln x.sh y; ./y",
+                                   "cp x.sh /tmp/y && /tmp/y",
+                                   "cat x.sh > y; sh y",
+                                   "mv x.sh y; bash y",
+                                   "bash --rcfile x.sh"}) {
     CAPTURE(script);
     CHECK(kind_of(script, R"(prefix_rule(["./x.sh"], "forbidden"))") ==
           requirement_kind::forbidden);
@@ -142,9 +160,9 @@ TEST_CASE("§26 a rule on a path speaks of other files of that name") {
        {"sub/x.sh", "bash sub/x.sh", "cd sub; ./y.sh", "cat x.sh", "cp x.sh y", "python3 main.py",
         "cd \"$d\"; ./y.sh", "./curl x", "cd /opt; ./curl x"}) {
     CAPTURE(script);
-    CHECK(kind_of(script, "prefix_rule([\"/ws/w/x.sh\"], \"prompt\")\n"
-                          "prefix_rule([\"/usr/bin/curl\"], \"forbidden\")") ==
-          requirement_kind::skip);
+    CHECK(kind_of(script,
+                  "prefix_rule([\"/ws/w/x.sh\"], \"prompt\")\n"
+                  "prefix_rule([\"/usr/bin/curl\"], \"forbidden\")") == requirement_kind::skip);
   }
 }
 

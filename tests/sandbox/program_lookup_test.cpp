@@ -145,7 +145,8 @@ TEST_SUITE("sandbox.program_lookup") {
     using names = std::vector<std::string>;
     CHECK(sorted(fact("tool-1.2").other_paths) == names{named("hard"), named("t"), named("tool")});
     CHECK(sorted(fact("t").other_paths) == names{named("hard"), named("tool")});
-    CHECK(sorted(fact("../opt/away").other_paths) == names{named("hard"), named("t"), named("tool")});
+    CHECK(sorted(fact("../opt/away").other_paths) ==
+          names{named("hard"), named("t"), named("tool")});
     CHECK(fact("git").other_paths.empty());
     CHECK(is_same_file(fact("hard"), fact("tool")));
     CHECK_FALSE(is_same_file(fact("git"), fact("tool")));
