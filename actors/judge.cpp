@@ -27,6 +27,9 @@ sandbox::program_search search_for(const call_plan& plan, const judgement_terms&
 }
 
 exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
+  if (terms.elsewhere)
+    return judge(plan, *terms.rules,
+                 [](std::span<const std::string>) { return policy::program_facts{}; });
   const auto search = search_for(plan, terms);
   return judge(plan, *terms.rules, [&](std::span<const std::string> words) {
     return sandbox::look_up_programs(words, search);

@@ -21,6 +21,9 @@
 namespace gatehouse::sandbox {
 namespace {
 
+constexpr const char* no_tracing = "the filter against tracing and debugging: ptrace";
+constexpr const char* no_measuring = "the filter against performance counters: perf_event_open";
+
 /// The registers of one call, brought to the form of its `at` variant.
 struct name_call {
   enum class what { none, open, mkdir, mknod, symlink, link, rename, remove, truncate };
@@ -90,6 +93,16 @@ struct supervisor::state {
     event.path = path;
     event.entry = entry;
     how.report(event);
+  }
+
+  answer refuse_call(const char* call, const char* entry) {
+    sandbox_event event;
+    event.kind = sandbox_event_kind::blocked;
+    event.refusal = denial_kind::system_call;
+    event.call = call;
+    event.entry = entry;
+    how.report(event);
+    return answer::failure(EPERM);
   }
 
   /// errno to answer with when a guard forbids it, else 0. Where a mount stands the kernel answers.
@@ -308,6 +321,8 @@ answer supervisor::state::remove(const caller& who, const name_call& call,
 answer supervisor::state::decide(const seccomp_notif& request) {
   const caller who{static_cast<pid_t>(request.pid), listener.get(), request.id};
   switch (request.data.nr) {
+  case SYS_ptrace: return refuse_call("ptrace", no_tracing);
+  case SYS_perf_event_open: return refuse_call("perf_event_open", no_measuring);
   case SYS_socket: return sockets.refuse_family(request.data);
   case SYS_connect: return sockets.connect(who, request.data);
   case SYS_bind: return sockets.bind(who, request.data);

@@ -176,6 +176,37 @@ class AttackTest(RunCase):
         done = self.run_it("--", "python3", "-c", asks)
         self.assertEqual(done.stdout, "-1 38\n", done.stderr)  # ENOSYS
 
+    def test_the_folder_above_a_protected_one_cannot_be_rebuilt(self):
+        subprocess.run(["git", "init", "-q", self.ws], env=self.env, check=True)
+        with open(self.ws + "/.git/config", "a", encoding="ascii") as config:
+            config.write("[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../cfgs/extra.conf\n")
+        for file in ("tools/hooks/pre-commit", "cfgs/extra.conf", ".github/hooks/h", "c/d/.vscode/tasks.json",
+                     "conf/gh/config.toml"):
+            os.makedirs(os.path.dirname(f"{self.ws}/{file}"), exist_ok=True)
+            with open(f"{self.ws}/{file}", "w", encoding="ascii") as made:
+                made.write("")
+            self.env["GATEHOUSE_HOME"] = self.ws + "/conf/gh"
+            top, folder = file.split("/")[0], os.path.dirname(file)
+            self.run_it("--", "sh", "-c", f"echo evil > {file}; mv {top} gone; mkdir -p {folder}; echo evil > {file}")
+            with open(f"{self.ws}/{file}", encoding="ascii") as made:
+                self.assertEqual(made.read(), "", file)
+
+    def test_the_kernels_own_state_is_not_writable_whatever_folder_is_granted(self):
+        for cwd in ("/", "/sys"):
+            done = subprocess.run([GATEHOUSE, "sandbox", "--cwd", cwd, "--profile", "workspace-write", "--", "sh", "-c",
+                                   ": >> /sys/kernel/mm/transparent_hugepage/enabled && echo OPENED"], env=self.env,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=GRACE_S, check=False)
+            self.assertEqual(done.stdout, b"")
+
+    def test_a_protected_relative_path_stops_no_command(self):
+        os.makedirs(self.ws + "/ci/deploy")
+        os.makedirs(self.base + "/gatehouse")
+        with open(self.base + "/gatehouse/config.toml", "w", encoding="ascii") as config:
+            config.write('protected_names = ["ci/deploy"]\n')
+        done = self.run_it("--", "sh", "-c", "echo ok > ci/other; echo evil > ci/deploy/a")
+        self.assertEqual(os.listdir(self.ws + "/ci/deploy"), [], done.stderr)
+        self.assertTrue(os.path.exists(self.ws + "/ci/other"), done.stderr)
+
     def test_a_socket_cannot_take_a_protected_name(self):
         done = subprocess.run([GATEHOUSE, "sandbox", "--profile", "workspace-write", "--cwd", self.ws, "--net", "--",
                                "python3", "-c", "import socket; socket.socket(socket.AF_UNIX).bind('.git')"],
