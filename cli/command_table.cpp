@@ -14,9 +14,8 @@ constexpr std::string_view permission_words =
 
 constexpr option_spec profile{"--profile", "NAME|JSON", "what the command may touch", text,
                               profile_names};
-constexpr option_spec ask{"--ask", "POLICY",
-                          "untrusted, on-request (or on-failure: the same), never, granular (JSON)",
-                          text, policy_names};
+constexpr option_spec ask{"--ask", "POLICY", "untrusted, on-request, never, granular (JSON)", text,
+                          policy_names};
 constexpr option_spec cwd{"--cwd", "DIR", "working folder and project root; default: here", folder};
 constexpr option_spec backend{"--backend", "NAME", "platform or landlock (docs/platforms.md)", text,
                               "platform landlock"};
