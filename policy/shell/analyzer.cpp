@@ -199,6 +199,8 @@ void analyzer::command(words all, const context& at) {
   }
   if (all.empty()) return;
   if (all.front().known) return segment(all, at);
+  if (all.front().text.find_first_of("*?[") != std::string::npos)
+    must_ask("the program of `" + shown() + "` is a pattern, which may mean any file");
   unreadable("the program of `" + shown() + "` is only known when it runs");
   std::vector<word> guess(all.begin(), all.end());
   guess.front().text = without_unknown(guess.front().text);
@@ -404,6 +406,15 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
     for (auto& w : rebuilt)
       if (!replaced.empty() && w.text.find(replaced) != std::string::npos) put_unknown(w, replaced);
     if (replaced.empty()) rebuilt.push_back(unknown_words());
+    inner = rebuilt;
+  }
+  constexpr std::string_view fetchers[] = {"bunx",     "npm exec", "npm x", "npx",
+                                           "pnpm dlx", "pnpx",     "uvx",   "yarn dlx"};
+  if (!inner.empty() && std::ranges::find(fetchers, name) != std::end(fetchers)) {
+    // `tool@1.2`: the program is `tool`. An @ in front is a scope.
+    rebuilt.assign(inner.begin(), inner.end());
+    auto& package = rebuilt.front().text;
+    package.resize(std::min(package.size(), package.find('@', 1)));
     inner = rebuilt;
   }
   inner_command(inner, parsed.understood, name, next);

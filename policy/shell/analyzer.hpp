@@ -63,6 +63,7 @@ private:
   void container(words all, const context& at);
   void git_commands(words all, const context& at);
   void git_setting(std::string key, word value, std::string_view of, const context& at);
+  void note_renaming(std::string_view assignment);
   void assigned_scripts(std::span<const std::string> assignments, const context& at);
   void hidden_expansions(words all, const context& at);
 

@@ -196,6 +196,11 @@ void substitute(draft& into, const word_piece& expansion, const std::string& val
     into.current.text += c;
     into.exists = true;
   }
+  if (pending_break && into.exists) {
+    into.done.push_back(std::exchange(into.current, {}));
+    into.current.known = false;
+    into.exists = false;
+  }
 }
 
 std::vector<std::vector<word>> put_together(const units& all, bool has_quotes) {
@@ -208,7 +213,6 @@ std::vector<std::vector<word>> put_together(const units& all, bool has_quotes) {
     bracket = bracket || is_bare(u, '[');
   }
   std::vector<draft> drafts(1);
-  drafts.front().exists = has_quotes;
   for (const auto& u : all) {
     if (u.expansion == nullptr) {
       for (auto& d : drafts) {
@@ -243,7 +247,7 @@ std::vector<std::vector<word>> put_together(const units& all, bool has_quotes) {
   }
   std::vector<std::vector<word>> readings;
   for (auto& d : drafts) {
-    if (d.exists) d.done.push_back(std::move(d.current));
+    if (d.exists || (has_quotes && d.done.empty())) d.done.push_back(std::move(d.current));
     for (auto& w : d.done)
       w.known = w.known && !globs;
     readings.push_back(std::move(d.done));

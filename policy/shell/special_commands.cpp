@@ -133,6 +133,8 @@ void analyzer::unwrap(words all, const context& at) {
       }
   }
   if (name == "git") return git_commands(all, at);
+  for (const auto& w : all.subspan(1))
+    note_renaming(w.text);
   if (std::find(subscript_users.begin(), subscript_users.end(), name) != subscript_users.end())
     return hidden_expansions(all, at);
   if (name == "find" || name == "gfind" || name == "bfs") return find_actions(all, at);

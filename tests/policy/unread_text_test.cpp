@@ -188,3 +188,34 @@ TEST_CASE("§18a what builtins evaluate or are told to run is found") {
     CHECK(kind_of(script, no_mf()) == requirement_kind::skip);
   }
 }
+
+TEST_CASE("§29 a program that is written as a pattern, by IFS or under another name asks") {
+  for (const std::string script :
+       {"/bin/r? -rf x", "/bin/[r]m -rf x", "r* -rf x", "rm${IFS}-rf${IFS}x", "rm$IFS-rf x",
+        "IFS=x; a=rmx-rfxf; $a", "a='rm '; ${a}-rf x", "a=' rm'; $a\"\" -rf x",
+        "BASH_CMDS[ls]=/bin/rm; ls -rf x", "BASH_ALIASES[ls]='rm -rf'; ls x",
+        "declare BASH_CMDS[ls]=/bin/rm; ls -rf x"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script) == requirement_kind::needs_approval);
+  }
+}
+
+TEST_CASE("§29 patterns and IFS in everyday places ask nothing") {
+  for (const std::string script :
+       {"ls *.cpp", "[ -f x ] && echo yes", "while IFS= read -r l; do echo \"$l\"; done < f",
+        "IFS=, read -r a b <<< \"$x\"; echo $a", "case $x in a*) ls;; esac",
+        "IFS=$'\\n'; for f in $(ls); do echo $f; done"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script) == requirement_kind::skip);
+  }
+}
+
+TEST_CASE("§28 a rule holds for a program that a runner fetches in a version") {
+  const auto rules = make_rules({make_rule({"mf"}, decision::forbidden)});
+  for (const std::string script :
+       {"npx -y mf@latest no", "npx mf@1.2.3", "bunx mf@2", "pnpm dlx mf@1", "uvx mf@0.1",
+        "pnpx mf@1", "npm exec -y mf@1"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, rules) == requirement_kind::forbidden);
+  }
+}
