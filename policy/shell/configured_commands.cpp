@@ -164,6 +164,13 @@ void analyzer::git_setting(std::string key, word value, std::string_view of, con
   if (key == "core.hookspath") unreadable("git is told to run hooks of another folder");
 }
 
+/// Arrays of bash that say what a name runs: `BASH_CMDS[ls]=…`.
+void analyzer::note_renaming(std::string_view assignment) {
+  for (const std::string_view array : {"BASH_CMDS", "BASH_ALIASES"})
+    if (assignment.starts_with(array))
+      must_ask("`" + std::string(array) + "` changes what a name runs");
+}
+
 void analyzer::assigned_scripts(std::span<const std::string> assignments, const context& at) {
   std::string git_key; // GIT_CONFIG_KEY_0=… GIT_CONFIG_VALUE_0=…
   for (const auto& assignment : assignments) {
@@ -179,6 +186,7 @@ void analyzer::assigned_scripts(std::span<const std::string> assignments, const 
     context other = at;
     other.any_shell = true;
     const auto variable = std::string_view{assignment}.substr(0, assignment.find('='));
+    note_renaming(variable);
     auto command = assignment.substr(std::min(variable.size() + 1, assignment.size()));
     for (const auto& known : option_variables)
       if (variable == known.name) embedded_commands(option_words(known.program, command), other);

@@ -11,6 +11,15 @@ constexpr std::size_t max_value_bytes = 1 << 20; // all values put into the word
 } // namespace
 
 void script_reader::unknown(raw_word& into, bool in_quotes, std::vector<std::string> values) {
+  // Where IFS was given a value, the words may be split there as well.
+  if (const auto own = variables_.find("IFS"); !in_quotes && own != variables_.end())
+    for (std::size_t i = 0, count = values.size(); i < count; ++i) {
+      auto split = values[i];
+      for (const auto& separators : own->second)
+        for (auto& c : split)
+          if (separators.find(c) != std::string::npos) c = ' ';
+      if (split != values[i]) values.push_back(std::move(split));
+    }
   for (const auto& value : values)
     out_.value_bytes += value.size();
   if (out_.value_bytes > max_value_bytes) values.clear();
@@ -19,7 +28,9 @@ void script_reader::unknown(raw_word& into, bool in_quotes, std::vector<std::str
 
 std::vector<std::string> script_reader::values_of(std::string_view name) const {
   const auto found = variables_.find(name);
-  return found == variables_.end() ? std::vector<std::string>{} : found->second;
+  auto values = found == variables_.end() ? std::vector<std::string>{} : found->second;
+  if (name == "IFS") values.insert(values.begin(), " \t\n"); // what it is from the beginning
+  return values;
 }
 
 void script_reader::dollar(raw_word& into, bool in_quotes) {
@@ -122,7 +133,7 @@ void script_reader::braced_parameter(raw_word& into, bool in_quotes) {
     if (operation == '-' || operation == '=' || operation == '+') {
       const auto text = join_pieces(operand.pieces);
       if (text.known) values.push_back(text.text);
-      if (operation == '=' && text.known) store_value(std::string(name), text.text);
+      if (operation == '=' && text.known) store_value(std::string(name), text);
     }
   }
   unknown(into, in_quotes && !splits, std::move(values));

@@ -254,6 +254,7 @@ constexpr auto table = std::to_array<wrapper_grammar>({
     {.name = "pnpm exec",
      .flags = "rc",
      .longs = "recursive parallel shell-mode report-summary resume-from= no-bail"},
+    {.name = "pnpx", .flags = "cs", .longs = "package= shell-mode silent"},
     {.name = "poetry run"},
     {.name = "prime-run"},
     {.name = "primusrun"},

@@ -50,6 +50,67 @@ TEST_CASE("§29 §18a a command that is too large to be read asks, and is refuse
   }
 }
 
+TEST_CASE("§29 §18a what a limit leaves out runs unasked") {
+  const auto many = [](std::string_view piece, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i)
+      all += std::string(piece) + std::to_string(i) + " ";
+    return all;
+  };
+  std::string echoes;
+  std::string sets;
+  for (int i = 0; i < 300; ++i) {
+    echoes += "echo a" + std::to_string(i) + ";";
+    sets += "x=a" + std::to_string(i) + ";";
+  }
+  const std::string blanks(5000, ' ');
+  const std::vector<std::string> evading = {
+      sets + "x=-rf; rm $x src",
+      "for x in " + many("a", 300) + "-rf; do rm $x src; done",
+      "for x in " + many("a", 20) + "-rf; do rm $x src; done",
+      "x='rm" + blanks + "-rf src'; $x",
+      "x='rm" + blanks + "-rf src'; eval \"$x\"",
+      "x='" + blanks + "rm -rf src'; bash -c \"$x\"",
+      "x='" + blanks + "rm -rf src'; bash <<< \"$x\"",
+      "x='" + blanks + "rm -rf src'; bash <<E\n$x\nE",
+      "x='" + blanks + "rm -rf src'; y=\"$x\"; eval \"$y\"",
+      "rm {a,-rf}{1..1000}",
+      "git {a,b}{1..1000}",
+      "{ " + echoes + " echo 'rm -rf src'; } | sh",
+      "bash <({ " + echoes + " echo 'rm -rf src'; })",
+      "printf '%s\\n' " + many("a", 200) + "'rm -rf src' | sh",
+      "printf '%s\\n' " + many("a", 300) + "'rm -rf src' | xargs -I{} sh -c {}",
+      "printf '%s\\n' " + many("a", 300) + "-rf | xargs rm",
+      "f() { \"$@\"; }; " + many("f a", 0) + "f rm " + many("a", 100) + "-rf",
+      "npm " + many("--a", 10) + "exec rm -rf src",
+      "docker " + many("--a", 20) + "exec c rm -rf x",
+      "echo 'rm -rf src'" +
+          [] {
+            std::string cats;
+            for (int i = 0; i < 20; ++i)
+              cats += " | cat";
+            return cats;
+          }() +
+          " | sh"};
+  for (const auto& script : evading) {
+    CAPTURE(script.substr(0, 60));
+    CHECK(kind_of(script) == requirement_kind::needs_approval);
+    CHECK(kind_of(script, {}, approval_mode::untrusted) == requirement_kind::needs_approval);
+    CHECK(kind_of(script, {}, approval_mode::never) == requirement_kind::forbidden);
+  }
+  const std::vector<std::string> harmless = {
+      "for f in " + many("a", 40) + "; do gzip $f; git add $f; done",
+      "for f in " + many("a", 300) + "; do echo $f; done",
+      "m='" + std::string(3000, 'a') + "'; git commit -m \"$m\"",
+      "touch {a,b}{1..500}",
+      "b=$(cat <<'E'\n" + std::string(6000, 'a') + "\nE\n); gh pr create --body \"$b\"",
+      sets + "echo $x"};
+  for (const auto& script : harmless) {
+    CAPTURE(script.substr(0, 60));
+    CHECK(kind_of(script) == requirement_kind::skip);
+  }
+}
+
 TEST_CASE("§18 §29 zsh text that bash reads in another way asks") {
   for (const std::string script :
        {"for x (a) rm -rf $x", "() { rm -rf src }", "if (( 1 )) rm -rf src", "ls =(rm -rf src)",
@@ -125,5 +186,36 @@ TEST_CASE("§18a what builtins evaluate or are told to run is found") {
                                    "awk '{ n[$1]++ } END { print n[$(NF)] }' f"}) {
     CAPTURE(script);
     CHECK(kind_of(script, no_mf()) == requirement_kind::skip);
+  }
+}
+
+TEST_CASE("§29 a program that is written as a pattern, by IFS or under another name asks") {
+  for (const std::string script :
+       {"/bin/r? -rf x", "/bin/[r]m -rf x", "r* -rf x", "rm${IFS}-rf${IFS}x", "rm$IFS-rf x",
+        "IFS=x; a=rmx-rfxf; $a", "a='rm '; ${a}-rf x", "a=' rm'; $a\"\" -rf x",
+        "BASH_CMDS[ls]=/bin/rm; ls -rf x", "BASH_ALIASES[ls]='rm -rf'; ls x",
+        "declare BASH_CMDS[ls]=/bin/rm; ls -rf x"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script) == requirement_kind::needs_approval);
+  }
+}
+
+TEST_CASE("§29 patterns and IFS in everyday places ask nothing") {
+  for (const std::string script :
+       {"ls *.cpp", "[ -f x ] && echo yes", "while IFS= read -r l; do echo \"$l\"; done < f",
+        "IFS=, read -r a b <<< \"$x\"; echo $a", "case $x in a*) ls;; esac",
+        "IFS=$'\\n'; for f in $(ls); do echo $f; done"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script) == requirement_kind::skip);
+  }
+}
+
+TEST_CASE("§28 a rule holds for a program that a runner fetches in a version") {
+  const auto rules = make_rules({make_rule({"mf"}, decision::forbidden)});
+  for (const std::string script :
+       {"npx -y mf@latest no", "npx mf@1.2.3", "bunx mf@2", "pnpm dlx mf@1", "uvx mf@0.1",
+        "pnpx mf@1", "npm exec -y mf@1"}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, rules) == requirement_kind::forbidden);
   }
 }
