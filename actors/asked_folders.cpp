@@ -42,7 +42,7 @@ std::vector<folder_identity> folders_of(const call_plan& plan) {
 }
 
 std::optional<std::string> other_folder(const std::vector<folder_identity>& asked,
-                                  const std::vector<folder_identity>& now) {
+                                        const std::vector<folder_identity>& now) {
   for (std::size_t i = 0; i < asked.size() && i < now.size(); ++i)
     if (asked[i] != now[i])
       return "the folder " + visible_text(asked[i].path) +

@@ -27,6 +27,6 @@ std::vector<folder_identity> folders_of(const call_plan& plan);
 
 /// Why an approval that was asked with `asked` does not hold for what stands there `now`.
 std::optional<std::string> other_folder(const std::vector<folder_identity>& asked,
-                                  const std::vector<folder_identity>& now);
+                                        const std::vector<folder_identity>& now);
 
 } // namespace gatehouse::actors

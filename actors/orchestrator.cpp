@@ -70,11 +70,11 @@ void orchestrator::carry_out(flow::ask_review& effect) {
             }
             feed(flow::review_answered{std::move(given)});
           },
-            [this, question](caf::error& e) {
-              feed(flow::review_answered{{question->review_id, question->digest,
-                                          review_decision::denied, reviewer_kind::none,
-                                          "the reviewer failed: " + system().render(e)}});
-            });
+          [this, question](caf::error& e) {
+            feed(flow::review_answered{{question->review_id, question->digest,
+                                        review_decision::denied, reviewer_kind::none,
+                                        "the reviewer failed: " + system().render(e)}});
+          });
 }
 
 void orchestrator::carry_out(flow::withdraw_review& effect) {
