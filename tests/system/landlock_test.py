@@ -310,9 +310,9 @@ print(done, failed)
                                (managed([ROOT_READ, path("/dev/dri", "write")]), "devices by path")):
             status, out, err, events = self.run_it("echo ran", profile)
             self.assertEqual((status, out), (NO_BOUNDARY, ""), err)
-            self.assertIn("refusing to run unsandboxed", err)
-            self.assertIn(words, err)
             self.assertEqual(events[-1]["event"], "boundary_failed")
+            self.assertIn("refusing to run unsandboxed", events[-1]["message"])
+            self.assertIn(words, events[-1]["message"])
 
     # --- asking for it
 
