@@ -140,12 +140,12 @@ TEST_SUITE("actors.process_manager") {
   TEST_CASE("§9 an id is free again on every path that fails") {
     process_stage stage;
     stage.terms.limits = {2, 0};
-    auto bad_folder = *stage.request("true", 1s);
+    auto bad_folder = *stage.request("true", 20s);
     bad_folder.start.plan.what.cwd = stage.folder.path() + "/missing";
-    auto refused = *stage.request("true", 1s);
+    auto refused = *stage.request("true", 20s);
     refused.start.handler_refusal = exec_requirement{};
     refused.start.handler_refusal->kind = requirement_kind::forbidden;
-    auto unknown = *stage.request("true", 1s);
+    auto unknown = *stage.request("true", 20s);
     unknown.start.plan.what.argv = {"no-such-program"};
     for (const auto& r : {bad_folder, refused, unknown}) {
       const auto reply =
