@@ -300,6 +300,7 @@ class Reports(BoundaryCase):
     def test_br_094_also_with_landlock_alone(self):
         for link in ("/run/x/stub.conf", "../run/x/stub.conf", "/run/nowhere/x"):
             done = self.on_host('mkdir $OUT/etc; cp -a /etc/. $OUT/etc; rm -f $OUT/etc/resolv.conf\n'
+                                'echo 127.0.0.1 localhost > $OUT/etc/hosts\n'
                                 'mount --bind $OUT/etc /etc; mount -t tmpfs t /run; mkdir /run/x\n'
                                 f"echo nameserver 127.0.0.9 > /run/x/stub.conf; ln -s {link} /etc/resolv.conf",
                                 "echo started; cat /etc/resolv.conf; getent hosts localhost >/dev/null && echo found",

@@ -37,6 +37,9 @@ def enter_namespaces():
     script = ("set -e; ip link set lo up; "
               f"for a in {PUBLIC} {OTHER} 10.1.2.3; do ip addr add $a/32 dev lo; done; "
               f"ip -6 addr add {V6}/128 dev lo nodad 2>/dev/null || true; "
+              # A minimal system has no such files to mount over.
+              "[ -e /etc/hosts ] && [ -e /etc/resolv.conf ] || { mount -t tmpfs t /mnt; cp -a /etc/. /mnt; "
+              "touch /mnt/hosts /mnt/resolv.conf; mount --bind /mnt /etc; umount /mnt; }; "
               "mount --bind \"$1\" /etc/hosts; mount --bind \"$2\" /etc/resolv.conf; shift 2; exec \"$@\"")
     files = []
     # Nobody answers on that address, unless a test does.
