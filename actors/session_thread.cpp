@@ -1,5 +1,6 @@
 #include "actors/session_thread.hpp"
 
+#include "actors/audit/auditor.hpp"
 #include "actors/hooked_call.hpp"
 #include "actors/network_service.hpp"
 #include "actors/patch_runtime.hpp"
@@ -9,8 +10,10 @@
 #include "policy/overlay.hpp"
 #include "policy/shell/patch_script.hpp"
 #include "protocol/approval_key.hpp"
+#include "protocol/approval_policy_json.hpp"
 #include "protocol/denial_message.hpp"
 #include "protocol/digest.hpp"
+#include "protocol/profile_json.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
@@ -51,8 +54,10 @@ std::string call_of(const thread_event_body& what) {
 } // namespace
 
 session_thread::session_thread(caf::actor_config& config, thread_terms terms,
-                               reactor::event_loop& loop, reactor::worker_pool& workers)
-    : session_thread_actor::base{config}, terms_{std::move(terms)}, loop_{loop}, workers_{workers},
+                               reactor::event_loop& loop, reactor::worker_pool& workers,
+                               program_audit audit)
+    : session_thread_actor::base{config}, terms_{std::move(terms)}, audit_{std::move(audit)},
+      loop_{loop}, workers_{workers},
       log_{terms_.retained_bytes}, grace_{loop} {}
 
 void session_thread::on_exit() {
@@ -64,12 +69,14 @@ void session_thread::on_exit() {
   if (partners_.runtime) caf::anon_send_exit(partners_.runtime, why);
   if (partners_.network) caf::anon_send_exit(partners_.network, why);
   if (partners_.patches) caf::anon_send_exit(partners_.patches, why);
+  if (partners_.auditor) caf::anon_send_exit(partners_.auditor, why);
   partners_ = {};
   turn_over_ = nullptr;
   running_.clear();
   promises_.clear();
   subscribers_.clear();
   terms_ = {};
+  audit_ = {};
 }
 
 session_thread::behavior_type session_thread::make_behavior() {
@@ -91,6 +98,7 @@ session_thread::behavior_type session_thread::make_behavior() {
   partners_.patches =
       system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
+  if (audit_.sink) begin_audit();
   if (terms_.session.network) add_network();
   partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
   partners_.amendments = caf::actor_cast<amendment_actor>(this);
@@ -133,6 +141,31 @@ session_thread::behavior_type session_thread::make_behavior() {
   };
 }
 
+audit_record session_thread::entry(audit_kind kind, std::string call_id, std::string body) const {
+  const auto call = running_.find(call_id);
+  return {kind,  terms_.id, call == running_.end() ? turn_ : call->second.turn, std::move(call_id), 0,
+          std::move(body)};
+}
+
+void session_thread::begin_audit() {
+  partners_.auditor = system().spawn<auditor>(audit_.sink);
+  partners_.session = terms_.id;
+  partners_.reviewer = system().spawn<audited_reviewer>(
+      partners_.reviewer, partners_.auditor, [now = now_, id = terms_.id] {
+        audit_record about;
+        about.session = id;
+        about.turn = now->turn;
+        return about;
+      });
+  const auto& session = terms_.session;
+  audit_.sink->record(
+      entry(audit_kind::session, {},
+            audit_session(audit_.program, audit_.version, session.cwd,
+                          encode_approval_policy(session.approval), encode_profile(session.profile),
+                          session.backend)),
+      {});
+}
+
 void session_thread::add_network() {
   network_service_terms network;
   network.loop = &loop_;
@@ -140,9 +173,15 @@ void session_thread::add_network() {
   network.reviewer = partners_.reviewer;
   network.session_offered = terms_.session_approvals;
   if (terms_.keep_host)
-    network.keep_rule = [keep = terms_.keep_host, &workers = workers_](const host_key& key,
-                                                                       bool allow) {
-      (void)workers.submit([keep, key, allow] { keep(key, allow); }, [] {});
+    network.keep_rule = [keep = terms_.keep_host, &workers = workers_, audit = audit_.sink,
+                         id = terms_.id](const host_key& key, bool allow) {
+      const auto work = [keep, key, allow, audit, id] {
+        const auto text = std::string{allow ? "allow " : "deny "} + to_string(key);
+        if (!audit || audit->record_and_wait({audit_kind::amendment, id, {}, {}, 0,
+                                              audit_amendment("host", text)}))
+          keep(key, allow);
+      };
+      (void)workers.submit(work, [] {});
     };
   const auto service = system().spawn<network_service>(std::move(network));
   partners_.network = service;
@@ -233,6 +272,8 @@ session_thread::begin_item(const std::string& id, const std::string& tool, const
   call.turn = turn_;
   call.tool = tool;
   call.done = std::move(on_end);
+  if (audit_.sink)
+    audit_.sink->record(entry(audit_kind::request, id, audit_request(tool, what)), {});
   return call;
 }
 
@@ -293,7 +334,23 @@ void session_thread::run(const tool_request& asked, planned_call planned,
           });
 }
 
+// The end is told when it is written, so that nobody knows more than the audit.
 void session_thread::ended(const std::string& call_id, const call_report_ptr& report) {
+  if (!partners_.auditor) return conclude(call_id, report);
+  const auto go_on = [this, call_id, report](const std::string& why_not) {
+    if (why_not.empty()) return conclude(call_id, report);
+    auto told = *report;
+    told.message += (told.message.empty() ? "" : "\n") +
+                    ("The end of this call could not be recorded: " + why_not);
+    conclude(call_id, std::make_shared<const call_report>(std::move(told)));
+  };
+  request(partners_.auditor, caf::infinite, record_v,
+          std::make_shared<const audit_record>(
+              entry(audit_kind::end, call_id, audit_end(*report))))
+      .then(go_on, [this, go_on](caf::error& e) { go_on(system().render(e)); });
+}
+
+void session_thread::conclude(const std::string& call_id, const call_report_ptr& report) {
   auto found = running_.extract(call_id);
   if (found.empty()) return;
   const auto& call = found.mapped();
@@ -439,6 +496,12 @@ call_report session_thread::permissions_report(const review_request& question,
   grant.scope = given.scope;
   grant.turn_id = call->second.turn;
   grant.permissions = given.permissions;
+  if (audit_.sink)
+    audit_.sink->record(
+        entry(audit_kind::grant, question.call_id,
+              audit_grant("given", grant.scope == grant_scope::turn ? "turn" : "session",
+                          encode_additional_permissions(grant.permissions))),
+        {});
   grants_.add(std::move(grant));
   if (given.strict_auto_review && turn_open) now_->session.strict_review = true;
   report.ending = call_ending::completed;
@@ -454,7 +517,7 @@ call_report session_thread::permissions_report(const review_request& question,
 void session_thread::open_turn(std::string turn_id) {
   turn_ = turn_id.empty() ? "turn-" + random_id() : std::move(turn_id);
   used_ids_.insert(turn_);
-  now_->hooks.turn_id = turn_;
+  now_->hooks.turn_id = partners_.turn = now_->turn = turn_;
   stopped_because_.clear();
   memory_->breaker.reset();
   publish(thread_events::turn_started{}, turn_);
@@ -595,6 +658,13 @@ void session_thread::on(const thread_messages::revoke& m) {
   const bool found = m.what == thread_messages::revoke::kind::grant
                          ? grants_.revoke(m.id)
                          : memory_->approvals.revoke(m.id);
+  if (found && audit_.sink)
+    audit_.sink->record(
+        entry(audit_kind::grant, {},
+              audit_grant("revoked",
+                          m.what == thread_messages::revoke::kind::grant ? "grant" : "approval",
+                          std::to_string(m.id))),
+        {});
   if (m.done) m.done(found);
 }
 
@@ -637,11 +707,16 @@ void session_thread::keep_next_rule() {
   const auto rule = rules_to_keep_.front();
   rules_to_keep_.pop_front();
   kept_ = std::make_shared<std::optional<rules_result>>();
-  const auto queued =
-      workers_.submit([keep = terms_.keep_rule, rule, slot = kept_] { slot->emplace(keep(*rule)); },
-                      [self = caf::actor_cast<session_thread_actor>(this)] {
-                        caf::anon_send(self, report_v, std::string{});
-                      });
+  // On the worker, so that the rule stands in the audit before it stands in the rules.
+  const auto work = [keep = terms_.keep_rule, rule, slot = kept_, audit = audit_.sink,
+                     noted = entry(audit_kind::amendment, {},
+                                   audit_amendment("rule", shell_join(rule->prefix)))] {
+    const auto written = audit ? audit->record_and_wait(noted) : result<void>{};
+    slot->emplace(written ? keep(*rule) : rules_result{written.error()});
+  };
+  const auto queued = workers_.submit(work, [self = caf::actor_cast<session_thread_actor>(this)] {
+    caf::anon_send(self, report_v, std::string{});
+  });
   keeping_ = queued.has_value();
   if (!queued)
     publish(thread_events::warning{"the rule was not kept: " + to_string(queued.error())}, turn_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/program_audit.hpp"
 #include "actors/event_log.hpp"
 #include "actors/open_reviews.hpp"
 #include "actors/orchestrator.hpp"
@@ -38,7 +39,7 @@ class session_thread : public session_thread_actor::base {
 public:
   /// `loop` and `workers` outlive the actor.
   session_thread(caf::actor_config& config, thread_terms terms, reactor::event_loop& loop,
-                 reactor::worker_pool& workers);
+                 reactor::worker_pool& workers, program_audit audit = {});
 
   behavior_type make_behavior() override;
   void on_exit() override;
@@ -58,6 +59,7 @@ private:
     session_terms session;
     hook_payload hooks;
     std::vector<transcript_entry> transcript;
+    std::string turn; ///< the open one, or the last
     std::uint64_t rules_generation = 0;
     bool reviewer_present = false;
   };
@@ -93,6 +95,9 @@ private:
   void run(const tool_request& asked, planned_call planned,
            std::function<void(const result<call_report_ptr>&)> on_end);
   void ended(const std::string& call_id, const call_report_ptr& report);
+  void conclude(const std::string& call_id, const call_report_ptr& report);
+  void begin_audit();
+  [[nodiscard]] audit_record entry(audit_kind kind, std::string call_id, std::string body) const;
   void note(transcript_entry entry);
 
   caf::result<review_answer_ptr> hold(const review_request_ptr& question);
@@ -106,6 +111,7 @@ private:
   void finish_closing();
 
   thread_terms terms_;
+  program_audit audit_;
   reactor::event_loop& loop_;
   reactor::worker_pool& workers_;
   std::shared_ptr<now> now_ = std::make_shared<now>();

@@ -3,6 +3,7 @@
 #include "actors/asking_client.hpp"
 #include "actors/random_id.hpp"
 #include "actors/thread_host.hpp"
+#include "cli/audit_setup.hpp"
 #include "cli/output.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/terminal_reviewer.hpp"
@@ -120,6 +121,10 @@ int run_call(const options& given, shell_request wish, report_style style) {
   auto setup = set_up_thread(*start, given.values("--rules"), host.loop(), "run");
   if (!setup) {
     complain(setup.error());
+    return exit_wrong_usage;
+  }
+  if (const auto audit = begin_audit(start->where, host, "run"); !audit) {
+    complain(audit.error());
     return exit_wrong_usage;
   }
   warn(setup->warnings);

@@ -12,4 +12,8 @@ namespace gatehouse {
 /// unless zero. One line of JSON without the newline; bytes that are no UTF-8 appear as U+FFFD.
 std::string encode_call_report(const call_report& report);
 
+/// Its parts: one of `attempts`, and what stands there as `denied`.
+std::string encode_attempt(const attempt_record& attempt);
+std::string encode_denial(const denial& what);
+
 } // namespace gatehouse
