@@ -94,7 +94,7 @@ guardian_transport ask_guardian_endpoint(reactor::event_loop& loop, guardian_end
   const auto to = std::make_shared<const guardian_endpoint>(std::move(endpoint));
   return [&loop, client, to](const guardian_question& question,
                              std::function<void(guardian_reply)> done) {
-    const auto asked = std::make_shared<inquiry>(
+    auto asked = std::make_shared<inquiry>(
         loop, client, to, encode_chat_question(to->model, question.prompt), std::move(done));
     asked->ask();
     return asked;

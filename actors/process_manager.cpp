@@ -272,7 +272,7 @@ caf::result<exec_reply_ptr> process_manager::write_stdin(const stdin_request_ptr
   auto caller = make_response_promise<exec_reply_ptr>();
   auto answer = caller;
   if (!request->chars.empty() && s->running && has_extra_authority(*s->request, *s->attempt))
-    review_write(request, std::move(caller));
+    review_write(request, caller);
   else
     poll(request, std::move(caller));
   return answer;

@@ -12,7 +12,6 @@
 #include "reactor/signals.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -92,22 +91,12 @@ std::string summary(const batch_counts& counts) {
 
 result<batch_terms> read_terms(const options& given) {
   batch_terms terms;
-  const auto jobs = given.value("--jobs");
-  if (jobs) {
-    const auto end = jobs->data() + jobs->size();
-    const auto read = std::from_chars(jobs->data(), end, terms.jobs);
-    if (read.ec != std::errc{} || read.ptr != end || terms.jobs == 0 || terms.jobs > 1024)
-      return error{
-          errc::invalid_request, "--jobs takes a number from 1 to 1024, not '" + *jobs + "'", {}};
-  }
-  if (const auto retries = given.value("--retries")) {
-    const auto end = retries->data() + retries->size();
-    const auto read = std::from_chars(retries->data(), end, terms.retries);
-    if (read.ec != std::errc{} || read.ptr != end || terms.retries > 100)
-      return error{errc::invalid_request,
-                   "--retries takes a number from 0 to 100, not '" + *retries + "'",
-                   {}};
-  }
+  const auto jobs = given.whole_number("--jobs", 1, 1024);
+  if (!jobs) return jobs.error();
+  if (*jobs) terms.jobs = **jobs;
+  const auto retries = given.whole_number("--retries", 0, 100);
+  if (!retries) return retries.error();
+  if (*retries) terms.retries = **retries;
   const auto order = given.value("--order").value_or("completion");
   if (order != "input" && order != "completion")
     return error{errc::invalid_request, "--order is input or completion, not '" + order + "'", {}};
@@ -117,20 +106,6 @@ result<batch_terms> read_terms(const options& given) {
   if (terms.retry_started && !given.value("--journal"))
     return error{errc::invalid_request, "--retry-started needs --journal", {}};
   return terms;
-}
-
-/// `--timeout-ms`.
-result<std::optional<std::chrono::milliseconds>> read_limit(const options& given) {
-  const auto text = given.value("--timeout-ms");
-  if (!text) return std::optional<std::chrono::milliseconds>{};
-  std::uint32_t ms = 0;
-  const auto end = text->data() + text->size();
-  const auto read = std::from_chars(text->data(), end, ms);
-  if (read.ec != std::errc{} || read.ptr != end || ms == 0)
-    return error{errc::invalid_request,
-                 "--timeout-ms takes a whole number of milliseconds above 0, not '" + *text + "'",
-                 {}};
-  return std::optional{std::chrono::milliseconds{ms}};
 }
 
 /// `--url` and what belongs to it.
@@ -178,14 +153,9 @@ result<slurm_terms> read_slurm(const options& given) {
   terms.work = std::filesystem::absolute(*work, failed).lexically_normal().string();
   while (terms.work.size() > 1 && terms.work.back() == '/')
     terms.work.pop_back();
-  if (const auto text = given.value("--tasks")) {
-    const auto end = text->data() + text->size();
-    const auto read = std::from_chars(text->data(), end, terms.tasks);
-    if (read.ec != std::errc{} || read.ptr != end || terms.tasks == 0 || terms.tasks > 100'000)
-      return error{errc::invalid_request,
-                   "--tasks takes a number from 1 to 100000, not '" + *text + "'",
-                   {}};
-  }
+  const auto tasks = given.whole_number("--tasks", 1, 100'000);
+  if (!tasks) return tasks.error();
+  if (*tasks) terms.tasks = **tasks;
   for (const auto* option : {"--jobs", "--retries", "--timeout-ms", "--profile", "--ask"})
     if (const auto value = given.value(option)) {
       terms.options.emplace_back(option);
@@ -308,7 +278,7 @@ int batch_command(arguments given) {
     return run_with(engine, *input, journal.get(), *terms);
   }
   if (read->has("--token-file")) return wrong_usage_of("batch", "--token-file needs --url");
-  const auto limit = read_limit(*read);
+  const auto limit = time_limit_of(*read);
   if (!limit) return wrong_usage_of("batch", limit.error().message);
   const auto start = load_for(*read);
   if (!start) return refuse(start.error());

@@ -39,7 +39,7 @@ std::string line_of(const batch_item& item) {
 /// The parts, and the script of a task. A folder of another input is refused: its journals would
 /// tell of other calls.
 result<void> prepare(const batch_input& input, const slurm_terms& terms, std::size_t tasks) {
-  if (const auto made = config::make_folders_above(terms.work + "/x"); !made) return made;
+  if (auto made = config::make_folders_above(terms.work + "/x"); !made) return made;
   const auto mark = input.fingerprint + " " + std::to_string(tasks) + "\n";
   const auto known = config::read_text_file(terms.work + "/input");
   if (!known) return known.error();
@@ -50,7 +50,7 @@ result<void> prepare(const batch_input& input, const slurm_terms& terms, std::si
     std::string lines;
     for (auto i = input.items.size() * n / tasks; i < input.items.size() * (n + 1) / tasks; ++i)
       lines += line_of(input.items[i]);
-    if (const auto written =
+    if (auto written =
             config::write_whole_file(part(terms, n, "jsonl"), lines, 0600, existing_file::replace);
         !written)
       return written;
@@ -63,7 +63,7 @@ result<void> prepare(const batch_input& input, const slurm_terms& terms, std::si
                       base + ".jsonl > " + base + ".new 2> " + base +
                       ".err\ncase $? in 0 | 1 | 3) ;; *) exit 1 ;; esac\nmv " + base + ".new " +
                       base + ".out\n";
-  if (const auto written =
+  if (auto written =
           config::write_whole_file(terms.work + "/task.sh", script, 0700, existing_file::replace);
       !written)
     return written;

@@ -98,6 +98,7 @@ constexpr option_spec serve_options[] = {
     {"--allow-origin", "ORIGIN", "a web page of this origin may connect", text, {}, true},
     {"--console", {}, "serves the console; its link works once"},
     {"--stdio-as", "WHO", "authority of the stdio client: agent, reviewer", text, "agent reviewer"},
+    {"--retain-kib", "KIB", "events kept a thread, for clients that come back; 4096", text},
     {"--schema", {}, "prints the JSON schema of the messages, and ends"},
     {"--schema-markdown", {}, "prints its tables, and ends"}};
 constexpr option_spec review_options[] = {
@@ -261,8 +262,9 @@ constexpr command_spec table[] = {
     {.name = "serve",
      .synopsis = "[options]",
      .summary = "the endpoint for IDE extensions and the console",
-     .about = "Prints one address a line, then where the tokens are on standard error.",
-     .notes = "JSON-RPC 2.0 over WebSocket (docs/protocol.md). An agent may ask for a narrower "
+     .about = "",
+     .notes = "Prints one address a line, then where the tokens are on standard error. JSON-RPC "
+              "2.0 over WebSocket (docs/protocol.md). An agent may ask for a narrower "
               "profile or policy than the daemon's, never for a wider one. Ends with status 0 "
               "after a signal or the end of the stdio client.",
      .options = serve_options,

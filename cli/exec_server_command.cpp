@@ -13,7 +13,6 @@
 #include "reactor/signals.hpp"
 #include "sandbox/command_environment.hpp"
 
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -70,19 +69,12 @@ int exec_server_command(arguments given) {
   if (!at) return wrong_usage_of("exec-server", at.error().message);
   if (read->has("--no-auth") && read->value("--token-file"))
     return wrong_usage_of("exec-server", "--no-auth and --token-file exclude each other");
-  std::uint32_t ttl = 80'000;
-  if (const auto text = read->value("--session-ttl-ms")) {
-    const auto end = text->data() + text->size();
-    const auto number = std::from_chars(text->data(), end, ttl);
-    if (number.ec != std::errc{} || number.ptr != end)
-      return wrong_usage_of("exec-server",
-                            "--session-ttl-ms takes a whole number of milliseconds, not '" + *text +
-                                "'");
-  }
+  const auto ttl = read->whole_number("--session-ttl-ms", 0, 86'400'000);
+  if (!ttl) return wrong_usage_of("exec-server", ttl.error().message);
   const auto where = config::locations_from_environment();
   reactor::event_loop loop;
   auto terms = terms_for(loop, where, read->has("--allow-unsandboxed"));
-  terms.detached = std::chrono::milliseconds{ttl};
+  terms.detached = std::chrono::milliseconds{ttl->value_or(80'000)};
   auto audit = open_audit(where, loop);
   if (!audit) {
     complain(audit.error());

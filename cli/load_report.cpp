@@ -238,8 +238,10 @@ std::string load_page(const load_terms& terms, const load_result& result) {
   const double nines =
       std::log10(std::max<double>(10, static_cast<double>(result.latency.count())));
   if (result.latency.count() > 0)
-    for (double x = 0; x <= nines; x += nines / 100)
+    for (int step = 0; step <= 100; ++step) {
+      const double x = nines * step / 100;
       tail.emplace_back(x, ms(result.latency.percentile(100 * (1 - std::pow(10, -x)))));
+    }
   const auto percent_name = [](double x) { return decimal(100 * (1 - std::pow(10, -x)), 3); };
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          "<title>gatehouse load</title>\n<style>body{font:15px/1.5 sans-serif;max-width:800px;"

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
+#include <limits>
 
 namespace gatehouse::cli {
 
@@ -23,6 +25,28 @@ std::vector<std::string> options::values(std::string_view name) const {
   for (const auto& [given, text] : given_)
     if (given == name) texts.push_back(text);
   return texts;
+}
+
+result<std::optional<std::uint64_t>>
+options::whole_number(std::string_view name, std::uint64_t least, std::uint64_t most) const {
+  const auto text = value(name);
+  if (!text) return std::optional<std::uint64_t>{};
+  std::uint64_t number = 0;
+  const auto* end = text->data() + text->size();
+  const auto read = std::from_chars(text->data(), end, number);
+  if (read.ec != std::errc{} || read.ptr != end || number < least || number > most)
+    return error{errc::invalid_request,
+                 std::string{name} + " takes a whole number from " + std::to_string(least) +
+                     " to " + std::to_string(most) + ", not '" + *text + "'",
+                 {}};
+  return std::optional{number};
+}
+
+result<std::optional<std::chrono::milliseconds>> time_limit_of(const options& given) {
+  const auto ms = given.whole_number("--timeout-ms", 1, std::numeric_limits<std::uint32_t>::max());
+  if (!ms) return ms.error();
+  if (!*ms) return std::optional<std::chrono::milliseconds>{};
+  return std::optional{std::chrono::milliseconds{**ms}};
 }
 
 result<options> read_options(arguments given, const command_spec& command) {

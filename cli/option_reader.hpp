@@ -3,6 +3,8 @@
 #include "cli/command_table.hpp"
 #include "protocol/result.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +24,10 @@ public:
   /// The value of an option that may be given once.
   [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
+  /// The value as a number; anything but decimal digits, or a number out of range, is
+  /// errc::invalid_request.
+  [[nodiscard]] result<std::optional<std::uint64_t>>
+  whole_number(std::string_view name, std::uint64_t least, std::uint64_t most) const;
   /// What follows `--`, or starts at the first word that is no option.
   [[nodiscard]] const std::vector<std::string>& rest() const noexcept { return rest_; }
 
@@ -36,6 +42,9 @@ private:
 /// option, one given twice, or one without its value is errc::invalid_request, with the option that
 /// was probably meant.
 result<options> read_options(arguments given, const command_spec& command);
+
+/// `--timeout-ms`, above 0.
+result<std::optional<std::chrono::milliseconds>> time_limit_of(const options& given);
 
 /// The command line of one command, or why there is none to run.
 struct command_line {

@@ -168,7 +168,7 @@ std::string question_text(const question_view& question, std::string_view headli
                           const terminal_look& look) {
   constexpr std::string_view indent = "           ";
   std::string text = "\n" + look.bold(headline) + "\n";
-  const auto line = [&](std::string_view head, std::string body) {
+  const auto line = [&](std::string_view head, const std::string& body) {
     text.append("  ").append(look.dim(head)).append(body).append("\n");
   };
   // Words of ours are wrapped; what is judged stays exactly as it is.

@@ -14,7 +14,6 @@
 #include "reactor/signals.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 
@@ -22,20 +21,6 @@
 
 namespace gatehouse::cli {
 namespace {
-
-/// The value of --timeout-ms; the error is one of usage.
-result<std::optional<std::chrono::milliseconds>> read_timeout(const options& given) {
-  const auto limit = given.value("--timeout-ms");
-  if (!limit) return std::optional<std::chrono::milliseconds>{};
-  std::uint32_t ms = 0;
-  const auto end = limit->data() + limit->size();
-  const auto read = std::from_chars(limit->data(), end, ms);
-  if (read.ec != std::errc{} || read.ptr != end || ms == 0)
-    return error{errc::invalid_request,
-                 "--timeout-ms takes a whole number of milliseconds above 0, not '" + *limit + "'",
-                 {}};
-  return std::optional{std::chrono::milliseconds{ms}};
-}
 
 /// The call that the options ask for; the error is one of usage.
 result<shell_request> read_wish(const options& given) {
@@ -109,7 +94,7 @@ int run_command(arguments given) {
 }
 
 int run_call(const options& given, shell_request wish, report_style style) {
-  const auto limit = read_timeout(given);
+  const auto limit = time_limit_of(given);
   if (!limit) return wrong_usage_of("run", limit.error().message);
   wish.timeout = *limit;
   const auto start = load_for(given);

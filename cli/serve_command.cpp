@@ -106,6 +106,9 @@ int serve_command(arguments given) {
   if (as != "agent" && as != "reviewer")
     return wrong_usage_of("serve", "--stdio-as is agent or reviewer");
 
+  const auto retain_kib = read->whole_number("--retain-kib", 16, 1U << 20U);
+  if (!retain_kib) return wrong_usage_of("serve", retain_kib.error().message);
+
   const auto start = load_for(*read);
   if (!start) {
     complain(start.error());
@@ -142,6 +145,7 @@ int serve_command(arguments given) {
   warn(start->loaded.warnings);
 
   actors::endpoint_terms terms;
+  if (*retain_kib) terms.limits.retained_bytes = **retain_kib * 1024;
   terms.version = GATEHOUSE_VERSION;
   terms.open_thread = [&desk](const actors::thread_wishes& wishes) { return desk->open(wishes); };
   terms.explain = [&explain](const std::string& cwd, const json_tree& call) {

@@ -60,7 +60,7 @@ actors::rules_result keep_rule(const start_point& start, const config::rule_load
 
 actors::thread_terms terms_for(const start_point& start, actors::session_terms session,
                                std::shared_ptr<config::live_rules> live,
-                               std::shared_ptr<const policy::rule_set> rules,
+                               const std::shared_ptr<const policy::rule_set>& rules,
                                const config::rule_load_options& rule_options) {
   const auto& settings = start.loaded.settings;
   actors::thread_terms terms;

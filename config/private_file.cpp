@@ -55,7 +55,7 @@ result<void> make_private_folder(const std::string& folder) {
 
 result<void> make_folders_above(const std::string& path) {
   for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
-    if (const auto made = make_private_folder(path.substr(0, at)); !made) return made;
+    if (auto made = make_private_folder(path.substr(0, at)); !made) return made;
   return {};
 }
 

@@ -191,7 +191,7 @@ void proxy_connection::resolve() {
     fail(504, socks5_reply::host_unreachable,
          "The name " + host_ + " could not be resolved in time.");
   });
-  terms_->resolver->resolve(host_, [weak = weak_from_this()](std::vector<ip_address> found) {
+  terms_->resolver->resolve(host_, [weak = weak_from_this()](const std::vector<ip_address>& found) {
     if (const auto self = weak.lock()) self->resolved(found);
   });
 }

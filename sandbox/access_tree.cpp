@@ -164,11 +164,11 @@ std::vector<mount_step> access_tree::mounts() const {
 
 std::vector<std::string> access_tree::write_paths() const {
   std::vector<std::string> paths{"/dev"};
-  for (const auto& [path, here] : places_)
-    if (here.granted == access::write &&
+  for (const auto& one : places_)
+    if (one.second.granted == access::write &&
         std::none_of(paths.begin(), paths.end(),
-                     [&](const std::string& p) { return is_at_or_below(path, p); }))
-      paths.push_back(path);
+                     [&](const std::string& p) { return is_at_or_below(one.first, p); }))
+      paths.push_back(one.first);
   return paths;
 }
 

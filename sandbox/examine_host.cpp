@@ -118,12 +118,13 @@ void try_boundary(const std::string& helper, host_findings& found) {
     return;
   }
   const std::string forbidden = std::string{folder} + "/written";
+  const std::string read_only =
+      R"({"type":"managed","file_system":{"type":"restricted","entries":[)"
+      R"({"path":{"type":"special","value":{"kind":"root"}},"access":"read"}]},)"
+      R"("network":"restricted"})";
   const trial_run run =
-      try_program({helper, "--sandbox-policy-cwd", folder, "--permission-profile",
-                   R"({"type":"managed","file_system":{"type":"restricted","entries":[)"
-                   R"({"path":{"type":"special","value":{"kind":"root"}},"access":"read"}]},)"
-                   R"("network":"restricted"})",
-                   "--", "/bin/sh", "-c", "echo started; : > " + forbidden});
+      try_program({helper, "--sandbox-policy-cwd", folder, "--permission-profile", read_only, "--",
+                   "/bin/sh", "-c", "echo started; : > " + forbidden});
   const bool wrote = access(forbidden.c_str(), F_OK) == 0;
   const bool started = run.said.starts_with("started");
   if (wrote)

@@ -49,7 +49,7 @@ public:
 private:
   /// The path with the links of its folders followed, but not one at its end.
   [[nodiscard]] std::string name_at(const std::string& path) const {
-    const auto absolute = policy::absolute_below(cwd_, path);
+    auto absolute = policy::absolute_below(cwd_, path);
     if (absolute == "/") return absolute;
     const auto folder = look_at(policy::parent_of(absolute)).canonical;
     return (folder == "/" ? "" : folder) + "/" + std::string{policy::name_of(absolute)};

@@ -31,7 +31,8 @@ rpc::failure overloaded(std::size_t in_flight, std::size_t limit) {
 
 } // namespace
 
-void call_book::begin(const thread_entry& thread, app::tool_call_params params, rpc_reply done) {
+void call_book::begin(const thread_entry& thread, const app::tool_call_params& params,
+                      rpc_reply done) {
   const auto key = thread.handle.id() + '\n' + params.call_id;
   auto asked = rpc::to_json(params);
   if (const auto known = calls_.find(key); known != calls_.end()) {

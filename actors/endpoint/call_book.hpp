@@ -19,7 +19,7 @@ public:
   explicit call_book(const endpoint_limits& limits) : limits_{limits} {}
 
   /// `done` hears the result at the call's end, or at once why there is no such call.
-  void begin(const thread_entry& thread, rpc::app::tool_call_params params, rpc_reply done);
+  void begin(const thread_entry& thread, const rpc::app::tool_call_params& params, rpc_reply done);
 
 private:
   struct known_call;

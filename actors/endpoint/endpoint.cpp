@@ -134,7 +134,7 @@ private:
     told.gatehouse.tools = {"shell_command", "apply_patch", "request_permissions"};
     told.gatehouse.limits = {
         static_cast<std::int64_t>(limits.frame_bytes), static_cast<std::int64_t>(limits.in_flight),
-        static_cast<std::int64_t>(thread_terms{}.retained_bytes), limits.session_grace.count()};
+        static_cast<std::int64_t>(limits.retained_bytes), limits.session_grace.count()};
     return told;
   }
 
@@ -153,6 +153,7 @@ endpoint::endpoint(thread_host& host, endpoint_terms terms)
                                                               std::move(terms.explain),
                                                               std::move(terms.profiles),
                                                               unix_ms_now} {
+  threads_.retain(terms.limits.retained_bytes);
   threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
     for (const auto& [id, one] : sessions_)
       one.session->thread_started(entry);

@@ -16,6 +16,7 @@ struct endpoint_limits {
   std::size_t frame_bytes = 16U << 20U;
   std::size_t in_flight = 256;               ///< calls of one session
   std::size_t queued_bytes = 4U << 20U;      ///< toward one client, before it is thought slow
+  std::size_t retained_bytes = 4U << 20U;    ///< of a thread's events, for clients that come back
   std::size_t remembered_calls = 256;        ///< finished ones, for a call id that comes again
   std::size_t remembered_bytes = 16U << 20U; ///< that these hold
   std::chrono::milliseconds session_grace{60'000};

@@ -9,6 +9,7 @@ result<std::shared_ptr<thread_entry>> thread_book::start(const thread_wishes& wi
   auto opening = open_(wishes);
   if (!opening) return opening.error();
   opening->terms.id = "thread-" + random_id();
+  opening->terms.retained_bytes = retained_bytes_;
   auto handle = host_.open(opening->terms);
   auto entry = std::make_shared<thread_entry>(thread_entry{
       handle, std::move(owner), *std::move(opening), std::make_shared<thread_watch>()});

@@ -54,9 +54,13 @@ public:
     started_ = std::move(hear);
   }
 
+  /// How much threads started from now on keep of their events.
+  void retain(std::size_t bytes) noexcept { retained_bytes_ = bytes; }
+
 private:
   thread_host& host_;
   opener open_;
+  std::size_t retained_bytes_ = thread_terms{}.retained_bytes;
   std::map<std::string, std::shared_ptr<thread_entry>, std::less<>> threads_;
   std::function<void(const std::shared_ptr<thread_entry>&)> started_;
 };

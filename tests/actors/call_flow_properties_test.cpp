@@ -22,8 +22,8 @@ public:
       carry_out(machine_.step(next_event()));
     settle();
     CHECK(finishes_ == 1);
-    for (const auto& [registration, open] : registrations_)
-      CHECK_MESSAGE(!open, "left open: ", registration);
+    for (const auto& one : registrations_)
+      CHECK_MESSAGE(!one.second, "left open: ", one.first);
   }
 
 private:

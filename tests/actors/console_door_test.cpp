@@ -19,7 +19,7 @@ console_door door() {
   return console_door{{"folder", cookie, "key", assets}};
 }
 
-http_request request(std::string method, std::string file) {
+http_request request(std::string method, const std::string& file) {
   http_request r;
   r.method = std::move(method);
   r.target = "/console/folder/" + file;

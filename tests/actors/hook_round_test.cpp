@@ -114,7 +114,7 @@ TEST_SUITE("actors.hook_round") {
     bool called = false;
     {
       const hook_round round{loop, question(permission, {"exit 2", "/nonexistent", "sleep 1000"}),
-                             [&](hook_decision) { called = true; }};
+                             [&](const hook_decision&) { called = true; }};
     }
     loop.poll();
     CHECK_FALSE(called);

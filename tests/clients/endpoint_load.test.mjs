@@ -26,7 +26,8 @@ before(async () => {
   mkdirSync(join(daemon.base, 'home/.config/gatehouse/rules'), { recursive: true });
   const rules = join(daemon.base, 'load.rules');
   writeFileSync(rules, 'prefix_rule(["forbidden-tool"], "forbidden", justification = "not here")\n');
-  await daemon.run('--rules', rules);
+  // What a thread keeps is soon full, so that the rest of the time shows whether anything else grows.
+  await daemon.run('--rules', rules, '--retain-kib', '128');
 });
 after(async () => {
   await daemon?.end();

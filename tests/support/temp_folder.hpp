@@ -31,14 +31,14 @@ public:
 
   /// Writes a file and makes the folders above it; returns its path.
   std::string write(std::string_view name, std::string_view text) const {
-    const auto file = *this / name;
+    auto file = *this / name;
     std::filesystem::create_directories(std::filesystem::path{file}.parent_path());
     std::ofstream{file, std::ios::binary} << text;
     return file;
   }
   /// Makes a folder and the folders above it; returns its path.
   std::string folder(std::string_view name) const {
-    const auto path = *this / name;
+    auto path = *this / name;
     std::filesystem::create_directories(path);
     return path;
   }
