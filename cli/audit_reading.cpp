@@ -5,7 +5,6 @@
 #include "protocol/json_writer.hpp"
 #include "protocol/visible_text.hpp"
 
-#include <charconv>
 #include <cstdio>
 #include <ctime>
 
@@ -77,12 +76,9 @@ result<actors::audit_filter> audit_filter_of(const options& given, std::int64_t 
   which.kind = given.value("--kind").value_or("");
   if (!which.kind.empty() && !audit_kind_from(which.kind))
     return error{errc::invalid_request, "there are no entries of the kind `" + which.kind + "`", {}};
-  if (const auto text = given.value("--limit")) {
-    const auto end = text->data() + text->size();
-    const auto read = std::from_chars(text->data(), end, which.limit);
-    if (read.ec != std::errc{} || read.ptr != end || which.limit < 0)
-      return error{errc::invalid_request, "--limit takes a whole number, not '" + *text + "'", {}};
-  }
+  const auto most = given.whole_number("--limit", 0, 1'000'000'000);
+  if (!most) return most.error();
+  if (*most) which.limit = static_cast<std::int64_t>(**most);
   return which;
 }
 

@@ -426,6 +426,10 @@ constexpr command_spec table[] = {
      .examples = {"gatehouse man run | man -l -", "gatehouse man --all /usr/local/share/man/man1"}},
 };
 
+constexpr command_group groups[] = {
+    {"policy", "explain, check, test, replay: decisions; run nothing"},
+    {"audit", "list, show, export, verify: what was decided and run"}};
+
 constexpr exit_meaning statuses[] = {
     {"0", "done; of `run` and `sandbox`: the command ended well"},
     {"own", "the command's own status, when it ran to its end"},
@@ -445,6 +449,10 @@ constexpr exit_meaning statuses[] = {
 
 std::span<const command_spec> commands() {
   return table;
+}
+
+std::span<const command_group> command_groups() {
+  return groups;
 }
 
 const command_spec* find_command(std::string_view name) {

@@ -80,10 +80,10 @@ std::vector<row> rows_of(const config::effective_settings& settings,
   rows.push_back(switch_row("audit.enabled", audit.enabled));
   rows.push_back({"audit.on_failure", quoted(on_failure), on_failure, audit.on_failure.from});
   rows.push_back(switch_row("audit.flush", audit.flush));
-  for (const auto& [key, limit] : {std::pair{"audit.keep_days", audit.keep_days},
-                                   std::pair{"audit.keep_megabytes", audit.keep_megabytes}}) {
-    const auto text = std::to_string(limit.value);
-    rows.push_back({key, text, text, limit.from});
+  for (const auto& [key, number] : {std::pair{"audit.keep_days", audit.keep_days},
+                                    std::pair{"audit.keep_megabytes", audit.keep_megabytes}}) {
+    const auto text = std::to_string(number.value);
+    rows.push_back({key, text, text, number.from});
   }
   for (const auto& name : settings.protected_names)
     rows.push_back(text_row("protected_names", name));

@@ -132,6 +132,10 @@ private:
   int code_ = SQLITE_OK;
 };
 
+error nothing_at(const std::string& path) {
+  return {errc::not_found, "there is no audit at " + path, "Nothing has run here yet."};
+}
+
 struct head {
   std::int64_t seq = 0;
   hash_type hash{};
@@ -214,7 +218,8 @@ result<void> audit_store::impl::prepare(mode how) {
   if (code != SQLITE_OK) return failed("read", code);
   const auto tables = value("SELECT count(*) FROM sqlite_schema", code);
   if (code != SQLITE_OK) return failed("read", code);
-  if (id == 0 && tables == 0 && how == mode::write) {
+  if (id == 0 && tables == 0) { // new, or whoever made it was ended before it was one
+    if (how == mode::read) return nothing_at(path);
     if (const auto made = make_tables(); !made) return made;
   } else if (id != application_id) {
     return error{errc::invalid_config, path + " is no audit of Gatehouse",
@@ -237,7 +242,7 @@ result<void> audit_store::impl::prepare(mode how) {
   move_head = {db, "UPDATE chain SET head_seq = ?1, head_hash = ?2"};
   // Nothing may run before it can be told, so a store that cannot be written is none.
   code = begin.run();
-  if (code == SQLITE_OK) code = move_head.run() == SQLITE_OK ? SQLITE_OK : sqlite3_errcode(db);
+  if (code == SQLITE_OK) code = execute("UPDATE chain SET head_seq = head_seq");
   const auto why = code == SQLITE_OK ? result<void>{} : failed("written", code);
   rollback.run();
   return why;
@@ -256,7 +261,7 @@ result<std::unique_ptr<audit_store>> audit_store::open(const std::string& path, 
   struct stat about {};
   const bool there = ::lstat(path.c_str(), &about) == 0;
   if (!there && how == mode::read)
-    return error{errc::not_found, "there is no audit at " + path, "Nothing has run here yet."};
+    return nothing_at(path);
   if (there && (!S_ISREG(about.st_mode) || about.st_uid != ::geteuid()))
     return error{errc::invalid_config, path + " is no regular file of this user", {}};
   if (!there) {

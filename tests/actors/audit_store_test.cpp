@@ -175,6 +175,11 @@ TEST_SUITE("actors.audit_store") {
     const auto missing = audit_store::open(path, mode::read);
     REQUIRE_FALSE(missing);
     CHECK(missing.error().code == errc::not_found);
+    // Whoever made the file was ended before it was an audit.
+    const auto cut = audit_store::open(folder.write("cut.db", ""), mode::read);
+    REQUIRE_FALSE(cut);
+    CHECK(cut.error().code == errc::not_found);
+    CHECK(faults_of((opened(folder / "cut.db")->append({}), folder / "cut.db")).empty());
   }
 
   TEST_CASE("§205 a full disk fails the whole commit and the audit stays whole") {

@@ -192,7 +192,7 @@ TEST_SUITE("actors.thread_audit") {
       if (!works) s.sink->refused = {audit_kind::amendment};
       s.open_audited();
       auto wish = argv_request({"touch", "made"});
-      wish.prefix_rule = wish.command;
+      wish.prefix_rule = {"touch", "made"};
       s.begin("a", tool_arguments{wish});
       s.wait_for_questions(1);
       REQUIRE(s.answer(s.heard->questions().front(), verdict::approved_execpolicy_amendment));

@@ -80,16 +80,17 @@ class Audit(unittest.TestCase):
 
     def test_no_secret_is_written(self):
         secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-        self.run_shell(f"GH_TOKEN=hunter22 true; echo {secret}; true --password 'open sesame'", "--justification", f"needs {secret}")
+        self.env["MY_API_KEY"] = "swordfish99"  # of the environment: wherever it stands
+        self.run_shell(f"GH_TOKEN=hunter22 true; echo {secret} xswordfish99x; true --password 'open sesame'", "--justification", f"needs {secret}")
         with open(self.database, "rb") as file:
             bytes_ = file.read()
         for wal in (self.database + "-wal",):
             if os.path.exists(wal):
                 with open(wal, "rb") as file:
                     bytes_ += file.read()
-        self.assertIn(b"[redacted]", bytes_)
-        for word in (secret, "hunter22", "open sesame"):
-            self.assertNotIn(word.encode(), bytes_)
+        self.assertTrue(b"[redacted]" in bytes_)
+        for word in (secret, "hunter22", "open sesame", "swordfish99"):
+            self.assertFalse(word.encode() in bytes_, word)
 
     def test_list_show_and_verify(self):
         self.run_shell("echo one")
@@ -140,7 +141,9 @@ class Audit(unittest.TestCase):
             with subprocess.Popen(argv, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
                 time.sleep(chance.uniform(0.1, 0.8))  # the moment of the kill
                 run.send_signal(signal.SIGKILL)
-            self.assertEqual(self.verify().returncode, 0, f"seed {seed}")
+            checked = self.verify()
+            if "there is no audit" not in checked.stderr:  # the kill came before the first entry
+                self.assertEqual(checked.returncode, 0, f"seed {seed}: {checked.stdout}{checked.stderr}")
             if os.path.exists(self.ws + "/log"):
                 with open(self.ws + "/log", encoding="ascii") as file:
                     ran = {f"c{n}" for n in file.read().split()}
@@ -230,7 +233,7 @@ class Audit(unittest.TestCase):
                 pass
             client.call("fs/writeFile", path=exec_client.uri(self.ws + "/f"), dataBase64="eA==", sandbox=exec_client.sandbox(self.ws))
             client.drop()
-        found = [(e["kind"], e["call"]) for e in self.entries()]
+        found = [(e["kind"], e.get("call", "")) for e in self.entries()]
         self.assertEqual(found, [("attempt", "p1"), ("attempt_end", "p1"), ("request", "")])
         self.assertEqual(self.entries()[-1]["body"]["path"], self.ws + "/f")
 
