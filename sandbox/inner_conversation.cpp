@@ -86,6 +86,7 @@ bool inner_conversation::read() {
     } else if (m.kind == init::bridge) {
       if (attached) take_bridge(attached.get(), m.value);
     } else if (m.kind == init::started) {
+      started_ = true;
       report_.send({});
     } else {
       last_ = m;
@@ -115,6 +116,12 @@ void inner_conversation::forward_signals(int signals) {
 
 int inner_conversation::conclude(int status, int complaints, const std::string& program) {
   sandbox_event event;
+  if (!last_ && started_) {
+    report_.boundary_ended({errc::boundary_failed,
+                            "the boundary was ended from outside; the command may have run in part",
+                            "look at what it left before you run it again"});
+    return 128 + SIGKILL;
+  }
   if (!last_) {
     char text[4096];
     const ssize_t size = ::read(complaints, text, sizeof text);

@@ -43,6 +43,7 @@ private:
   event_report& report_;
   std::optional<init::message> last_;
   pid_t sender_ = 0;
+  bool started_ = false; ///< the command
 };
 
 } // namespace gatehouse::sandbox

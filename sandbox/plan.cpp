@@ -157,12 +157,18 @@ private:
     return tree_.access_at(path) == access::write;
   }
 
-  void guard(guard_kind kind, std::string directory, std::string path, std::string why) {
-    plan_.guards.push_back({std::move(directory), std::move(path), kind, false, std::move(why)});
+  /// Whatever stands there is not to be made or changed by its name, but where entries allow it.
+  void close(std::string directory, const std::string& path, const std::string& why) {
+    creation_guard made{std::move(directory), path, guard_kind::closed, false, why};
+    for (const auto& entry : entries_)
+      if (entry.access == access::write)
+        if (const auto& opened = fact_of(entry.path)->canonical; is_below(opened, path))
+          made.opened.push_back(opened);
+    plan_.guards.push_back(std::move(made));
   }
 
   void keep(const std::string& path, const std::string& why) {
-    guard(guard_kind::keep, std::string{parent_of(path)}, path, why);
+    plan_.guards.push_back({std::string{parent_of(path)}, path, guard_kind::keep, false, why});
   }
 
   /// Links lead to a denied or protected place: whoever replaced one would lead elsewhere.
@@ -200,12 +206,13 @@ private:
       if (place->named_elsewhere) keep_parents(found.canonical, place->why);
       if (!is_writable(found.canonical)) continue;
       if (found.kind == path_kind::missing) {
-        guard(guard_kind::create, found.existing_folder, found.canonical, place->why);
+        close(found.existing_folder, found.canonical, place->why);
       } else if (is_at_or_below(place->root, found.canonical)) {
         plan_.warnings.push_back(place->why + " leads to `" + found.canonical +
                                  "`, which holds a writable root and stays writable");
       } else {
         read_only.emplace_back(found.canonical, found.kind);
+        close(std::string{parent_of(found.canonical)}, found.canonical, place->why);
       }
     }
     for (const auto& [path, kind] : read_only)
@@ -217,11 +224,12 @@ private:
       const auto& fact = *fact_of(entry.path);
       const std::string why = name_of_entry(entry.index);
       keep_links(fact, why);
-      if (fact.kind != path_kind::missing)
-        keep_parents(fact.canonical, why);
-      else if (entry.access != access::write && is_writable(fact.existing_folder))
-        guard(guard_kind::create, fact.existing_folder, fact.canonical, why);
-      else if (entry.access != access::deny)
+      const bool missing = fact.kind == path_kind::missing;
+      const auto folder = missing ? fact.existing_folder : std::string{parent_of(fact.canonical)};
+      if (!missing) keep_parents(fact.canonical, why);
+      if (entry.access != access::write && is_writable(folder))
+        close(folder, fact.canonical, why);
+      else if (missing && entry.access != access::deny)
         warn_of_missing(entry, fact);
     }
   }
@@ -247,17 +255,18 @@ private:
       plan_.guards.push_back(
           {fact->kind == path_kind::missing ? fact->existing_folder : fact->canonical,
            policy::resolved_glob{fact->canonical, glob.rest, glob.index}.pattern(),
-           guard_kind::create, true, why});
+           guard_kind::closed, true, why});
     }
     for (const auto& match : facts_.glob_matches) {
       const auto glob = policy::path_glob::compile(match.pattern);
       const std::string why = "`" + match.pattern + "` deny";
       keep_links(match.found, why);
       const auto root = tree_.nearest_write(match.path);
-      if (!glob || !root || !glob->by_name_only_below(*root))
+      // Moved below the depth that is looked at, it would be found no more.
+      if (!glob || !root || !glob->by_name_only_below(*root) || policy_.glob_scan_max_depth)
         keep_parents(match.found.canonical, why);
       if (match.found.kind == path_kind::missing && is_writable(match.found.existing_folder))
-        guard(guard_kind::create, match.found.existing_folder, match.found.canonical, why);
+        close(match.found.existing_folder, match.found.canonical, why);
     }
   }
 
@@ -293,8 +302,9 @@ private:
   mount_plan plan_;
 };
 
-bool creates(guarded_operation operation) {
-  return operation != guarded_operation::remove && operation != guarded_operation::change;
+bool is_opened(const creation_guard& guard, std::string_view path) {
+  return std::any_of(guard.opened.begin(), guard.opened.end(),
+                     [&](const std::string& open) { return is_at_or_below(path, open); });
 }
 
 /// Is `path` what the nested guard protects, or inside it?
@@ -304,8 +314,7 @@ bool is_nested_name(const creation_guard& guard, std::string_view path) {
   const auto found = policy::find_protected_name({name}, guard.directory, path);
   // Directly below the root the name has a mount or a guard of its own.
   if (!found || found->path == guard.path) return false;
-  return std::none_of(guard.opened.begin(), guard.opened.end(),
-                      [&](const std::string& open) { return is_at_or_below(path, open); });
+  return !is_opened(guard, path);
 }
 
 } // namespace
@@ -322,10 +331,10 @@ const creation_guard* find_guard(std::span<const creation_guard> guards, std::st
       const bool one_part = guard.path.find('/', guard.directory.size() + 1) == std::string::npos;
       if (!(in_own_folder && one_part) && is_nested_name(guard, path)) return &guard;
     } else if (guard.is_glob) {
-      if (!creates(operation) || !is_at_or_below(path, guard.directory)) continue;
+      if (!is_at_or_below(path, guard.directory)) continue;
       const auto glob = policy::path_glob::compile(guard.path);
       if (!glob || glob->matches_at_or_above(path)) return &guard;
-    } else if ((creates(operation) && is_at_or_below(path, guard.path)) ||
+    } else if ((is_at_or_below(path, guard.path) && !is_opened(guard, path)) ||
                (operation == guarded_operation::place && is_below(guard.path, path))) {
       return &guard;
     }

@@ -25,9 +25,11 @@ struct mount_step {
 };
 
 /// What a guard forbids while the command runs. Guards stand in for mounts where there is nothing
-/// to mount over: no placeholder is ever made on the host (§D12).
+/// to mount over: no placeholder is ever made on the host (§D12). They also stand behind mounts,
+/// which are gone when another program of the host replaces what they cover.
 enum class guard_kind : std::uint8_t {
-  create, ///< `path` does not exist (or `path` is a glob): it must not come to be
+  closed, ///< `path` (or what the glob matches) and what is below must not come to be, be changed
+          ///< or be removed, but below what `opened` names
   nested, ///< the last names of `path` must not come to be anywhere below `directory` (a root), nor
           ///< be changed or removed where no mount stands over them, but in folders that the
           ///< command has made itself, and below what `opened` names
@@ -37,10 +39,10 @@ enum class guard_kind : std::uint8_t {
 struct creation_guard {
   std::string directory; ///< canonical, exists: the deepest existing folder at or above `path`
   std::string path;      ///< absolute; below `directory`; a glob when `is_glob`
-  guard_kind kind = guard_kind::create;
+  guard_kind kind = guard_kind::closed;
   bool is_glob = false;
   std::string why;                   ///< as `access_answer::decided_by`: "protected name `.git`"
-  std::vector<std::string> opened{}; ///< nested: entries that open the name somewhere
+  std::vector<std::string> opened{}; ///< nested, closed: what entries open again
 
   bool operator==(const creation_guard&) const = default;
 };

@@ -15,6 +15,7 @@
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 
 namespace gatehouse::sandbox {
@@ -91,10 +92,14 @@ struct supervisor::state {
     how.report(event);
   }
 
-  /// errno to answer with when a guard forbids it, else 0.
+  /// errno to answer with when a guard forbids it, else 0. Where a mount stands the kernel answers.
   int guarded(const name_call& call, const place& at, guarded_operation operation) {
     const auto* guard = folders.find(at, operation);
     if (!guard) return 0;
+    struct statvfs mounted {};
+    if (guard->kind == guard_kind::closed && at.exists() &&
+        fstatvfs(at.object.get(), &mounted) == 0 && (mounted.f_flag & ST_RDONLY) != 0)
+      return 0;
     blocked(call.name, at.path(), guard->why);
     return EACCES;
   }

@@ -9,6 +9,18 @@ import unittest
 from run_case import GATEHOUSE, GRACE_S, RunCase
 
 
+def below(pid):
+    """Name → pid of the processes that descend from `pid`."""
+    found, parents = {}, {str(pid)}
+    for line in subprocess.run(["ps", "-eo", "pid,ppid,comm", "--sort", "pid"], stdout=subprocess.PIPE, text=True,
+                               check=True).stdout.splitlines():
+        child, parent, name = line.split(None, 2)
+        if parent in parents:
+            parents.add(child)
+            found[name] = int(child)
+    return found
+
+
 class AttackTest(RunCase):
     def setUp(self):
         super().setUp()
@@ -50,6 +62,55 @@ class AttackTest(RunCase):
         os.kill(int(helper), signal.SIGKILL)
         document = json.loads(host.communicate(timeout=GRACE_S)[0])
         self.assertEqual(document["exit_status"], 137)
+
+    def test_the_sandbox_alone_does_not_say_nothing_ran_when_its_init_is_killed_around_a_command(self):
+        alone = subprocess.Popen([GATEHOUSE, "sandbox", "--cwd", self.ws, "--", "sh", "-c", "touch up; exec sleep 60"],
+                                 env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + GRACE_S
+        while not os.path.exists(self.ws + "/up"):
+            self.assertLess(time.monotonic(), end)
+        os.kill(below(alone.pid)["gatehouse-init"], signal.SIGKILL)
+        said = alone.communicate(timeout=GRACE_S)[1]
+        self.assertEqual(alone.returncode, 137, said)
+        self.assertIn("may have run in part", said)
+
+    def test_a_file_that_the_host_replaces_under_its_mount_stays_protected(self):
+        # What every editor does when it saves: the mount over the old file goes with it.
+        os.mkdir(self.ws + "/.vscode")
+        for name in (".mcp.json", ".vscode/tasks.json"):
+            with open(f"{self.ws}/{name}", "w", encoding="ascii") as file:
+                file.write("before")
+        script = ("touch up; while [ ! -e go ]; do sleep 0.05; done; for f in .mcp.json .vscode/tasks.json .envrc; do "
+                  "echo evil > $f; echo evil >> $f; mv $f gone; unlink $f; done; true")
+        call = subprocess.Popen(self.argv("--", "sh", "-c", script), env=self.env,
+                                cwd=self.ws, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        end = time.monotonic() + GRACE_S
+        while not os.path.exists(self.ws + "/up"):
+            self.assertLess(time.monotonic(), end)
+        subprocess.run("echo saved > t && mv t .mcp.json && cp -r .vscode v && mv .vscode old && mv v .vscode && "
+                       "echo made > .envrc && touch go", shell=True, cwd=self.ws, check=True)
+        said = call.communicate(timeout=GRACE_S)[0].decode()
+        for name, text in ((".mcp.json", "saved\n"), (".vscode/tasks.json", "before"), (".envrc", "made\n")):
+            with open(f"{self.ws}/{name}", encoding="ascii") as file:
+                self.assertEqual(file.read(), text, said)
+
+    def test_a_secret_cannot_be_moved_below_the_depth_that_is_searched(self):
+        profile = json.dumps({"type": "managed", "network": "restricted", "file_system": {
+            "type": "restricted", "glob_scan_max_depth": 2, "entries": [
+                {"path": {"type": "special", "value": {"kind": "root"}}, "access": "read"},
+                {"path": {"type": "special", "value": {"kind": "project_roots"}}, "access": "write"},
+                {"path": {"type": "glob_pattern", "pattern": "**/.env"}, "access": "deny"}]}})
+        os.mkdir(self.ws + "/app")
+        with open(self.ws + "/app/.env", "w", encoding="ascii") as file:
+            file.write("SECRET")
+        for script in ("mkdir -p 1/2/3/4; mv app 1/2/3/4/", "cat app/.env 1/2/3/4/app/.env"):
+            done = subprocess.run([GATEHOUSE, "run", "--cwd", self.ws, "--profile", profile, "--", "sh", "-c", script],
+                                  env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=GRACE_S, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertNotIn("SECRET", done.stdout)
+        self.assertTrue(os.path.exists(self.ws + "/app/.env"))
 
     def test_a_socket_cannot_take_a_protected_name(self):
         done = subprocess.run([GATEHOUSE, "sandbox", "--profile", "workspace-write", "--cwd", self.ws, "--net", "--",
