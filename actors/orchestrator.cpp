@@ -38,10 +38,9 @@ orchestrator::behavior_type orchestrator::make_behavior() {
         if (partners_.auditor) {
           const auto& plan = call->plan;
           note(audit_kind::decision, 0,
-               audit_decision(
-                   plan.what, encode_approval_policy(plan.approval), encode_profile(plan.profile),
-                   call->evaluation,
-                   call_flow::first_boundary(plan, call->evaluation.requirement)));
+               audit_decision(plan.what, encode_approval_policy(plan.approval),
+                              encode_profile(plan.profile), call->evaluation,
+                              call_flow::first_boundary(plan, call->evaluation.requirement)));
         }
         feed(flow::requirement_known{call->evaluation});
         return answer;
@@ -123,8 +122,8 @@ void orchestrator::carry_out(flow::unregister_network& effect) {
 }
 
 audit_record_ptr orchestrator::entry(audit_kind kind, int attempt, std::string body) const {
-  return std::make_shared<const audit_record>(audit_record{
-      kind, partners_.session, partners_.turn, call_id_, attempt, std::move(body)});
+  return std::make_shared<const audit_record>(
+      audit_record{kind, partners_.session, partners_.turn, call_id_, attempt, std::move(body)});
 }
 
 void orchestrator::note(audit_kind kind, int attempt, std::string body) {
@@ -182,8 +181,7 @@ void orchestrator::ended(const attempt_result& result) {
     tell(thread_events::attempt_denied{call_id_, record.number, *record.denied});
     if (partners_.auditor) note(audit_kind::denial, record.number, audit_denial(*record.denied));
   }
-  if (partners_.auditor)
-    note(audit_kind::attempt_end, record.number, audit_attempt_end(record));
+  if (partners_.auditor) note(audit_kind::attempt_end, record.number, audit_attempt_end(record));
   feed(flow::attempt_finished{result});
 }
 

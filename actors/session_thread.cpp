@@ -57,8 +57,7 @@ session_thread::session_thread(caf::actor_config& config, thread_terms terms,
                                reactor::event_loop& loop, reactor::worker_pool& workers,
                                program_audit audit)
     : session_thread_actor::base{config}, terms_{std::move(terms)}, audit_{std::move(audit)},
-      loop_{loop}, workers_{workers},
-      log_{terms_.retained_bytes}, grace_{loop} {}
+      loop_{loop}, workers_{workers}, log_{terms_.retained_bytes}, grace_{loop} {}
 
 void session_thread::on_exit() {
   grace_.cancel();
@@ -143,27 +142,27 @@ session_thread::behavior_type session_thread::make_behavior() {
 
 audit_record session_thread::entry(audit_kind kind, std::string call_id, std::string body) const {
   const auto call = running_.find(call_id);
-  return {kind,  terms_.id, call == running_.end() ? turn_ : call->second.turn, std::move(call_id), 0,
-          std::move(body)};
+  return {
+      kind, terms_.id,      call == running_.end() ? turn_ : call->second.turn, std::move(call_id),
+      0,    std::move(body)};
 }
 
 void session_thread::begin_audit() {
   partners_.auditor = system().spawn<auditor>(audit_.sink);
   partners_.session = terms_.id;
-  partners_.reviewer = system().spawn<audited_reviewer>(
-      partners_.reviewer, partners_.auditor, [now = now_, id = terms_.id] {
-        audit_record about;
-        about.session = id;
-        about.turn = now->turn;
-        return about;
-      });
+  partners_.reviewer = system().spawn<audited_reviewer>(partners_.reviewer, partners_.auditor,
+                                                        [now = now_, id = terms_.id] {
+                                                          audit_record about;
+                                                          about.session = id;
+                                                          about.turn = now->turn;
+                                                          return about;
+                                                        });
   const auto& session = terms_.session;
-  audit_.sink->record(
-      entry(audit_kind::session, {},
-            audit_session(audit_.program, audit_.version, session.cwd,
-                          encode_approval_policy(session.approval), encode_profile(session.profile),
-                          session.backend)),
-      {});
+  audit_.sink->record(entry(audit_kind::session, {},
+                            audit_session(audit_.program, audit_.version, session.cwd,
+                                          encode_approval_policy(session.approval),
+                                          encode_profile(session.profile), session.backend)),
+                      {});
 }
 
 void session_thread::add_network() {
@@ -177,8 +176,8 @@ void session_thread::add_network() {
                          id = terms_.id](const host_key& key, bool allow) {
       const auto work = [keep, key, allow, audit, id] {
         const auto text = std::string{allow ? "allow " : "deny "} + to_string(key);
-        if (!audit || audit->record_and_wait({audit_kind::amendment, id, {}, {}, 0,
-                                              audit_amendment("host", text)}))
+        if (!audit || audit->record_and_wait(
+                          {audit_kind::amendment, id, {}, {}, 0, audit_amendment("host", text)}))
           keep(key, allow);
       };
       (void)workers.submit(work, [] {});
@@ -345,8 +344,7 @@ void session_thread::ended(const std::string& call_id, const call_report_ptr& re
     conclude(call_id, std::make_shared<const call_report>(std::move(told)));
   };
   request(partners_.auditor, caf::infinite, record_v,
-          std::make_shared<const audit_record>(
-              entry(audit_kind::end, call_id, audit_end(*report))))
+          std::make_shared<const audit_record>(entry(audit_kind::end, call_id, audit_end(*report))))
       .then(go_on, [this, go_on](caf::error& e) { go_on(system().render(e)); });
 }
 

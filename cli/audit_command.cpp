@@ -160,8 +160,7 @@ int audit_command(arguments given) {
   if (what == "show") return show(read->rest().front(), **store, json);
   if (what == "verify") return verify(read->value("--known").value_or(""), **store, json);
   if (what == "list") return list(*which, **store, json);
-  return read->has("--decisions") ? export_decisions(*which, **store)
-                                  : list(*which, **store, true);
+  return read->has("--decisions") ? export_decisions(*which, **store) : list(*which, **store, true);
 }
 
 } // namespace gatehouse::cli

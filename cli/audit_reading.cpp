@@ -19,7 +19,8 @@ result<actors::audit_time> read_time(const std::string& text) {
   if (end && *end == 'Z') ++end;
   if (!end || *end != '\0')
     return error{errc::invalid_request,
-                 "'" + text + "' is no time; write 2026-01-31 or 2026-01-31T12:00:00", {}};
+                 "'" + text + "' is no time; write 2026-01-31 or 2026-01-31T12:00:00",
+                 {}};
   return actors::audit_time{std::chrono::seconds{::timegm(&parts)}};
 }
 
@@ -65,7 +66,8 @@ std::string as_text(const actors::audit_entry& e) {
 result<actors::audit_filter> audit_filter_of(const options& given, std::int64_t limit) {
   actors::audit_filter which;
   which.limit = limit;
-  for (const auto& [option, place] : {std::pair{"--since", &which.since}, {"--until", &which.until}})
+  for (const auto& [option, place] :
+       {std::pair{"--since", &which.since}, {"--until", &which.until}})
     if (const auto text = given.value(option)) {
       const auto at = read_time(*text);
       if (!at) return at.error();
@@ -75,7 +77,8 @@ result<actors::audit_filter> audit_filter_of(const options& given, std::int64_t 
   which.call = given.value("--call").value_or("");
   which.kind = given.value("--kind").value_or("");
   if (!which.kind.empty() && !audit_kind_from(which.kind))
-    return error{errc::invalid_request, "there are no entries of the kind `" + which.kind + "`", {}};
+    return error{
+        errc::invalid_request, "there are no entries of the kind `" + which.kind + "`", {}};
   const auto most = given.whole_number("--limit", 0, 1'000'000'000);
   if (!most) return most.error();
   if (*most) which.limit = static_cast<std::int64_t>(**most);

@@ -143,14 +143,15 @@ constexpr option_spec check_options[] = {
     {"--rules", "FILE", "a rule file; at least one, read in this order", file, {}, true, "-r"},
     {"--pretty", {}, "indented JSON"},
     {"--resolve-host-executables", {}, "a program path may match rules for its name"}};
-constexpr option_spec audit_since{"--since", "TIME", "2026-01-31 or 2026-01-31T12:00:00 (UTC)", text};
+constexpr option_spec audit_since{"--since", "TIME", "2026-01-31 or 2026-01-31T12:00:00 (UTC)",
+                                  text};
 constexpr option_spec audit_until{"--until", "TIME", "the same, for the newest", text};
 constexpr option_spec audit_session{"--session", "ID", "of this session", text};
 constexpr option_spec audit_call{"--call", "ID", "of this call", text};
-constexpr option_spec audit_kind{
-    "--kind", "KIND", "of this kind", text,
-    "session request decision question review attempt denial attempt_end end grant amendment pruned "
-    "lost"};
+constexpr option_spec audit_kind{"--kind", "KIND", "of this kind", text,
+                                 "session request decision question review attempt denial "
+                                 "attempt_end end grant amendment pruned "
+                                 "lost"};
 constexpr option_spec audit_limit{"--limit", "N", "the newest so many; list: 50, 0 for all", text};
 constexpr option_spec audit_file{"--file", "PATH", "another audit than your own", file};
 constexpr option_spec audit_list_options[] = {audit_since, audit_until, audit_session, audit_call,
@@ -376,8 +377,9 @@ constexpr command_spec table[] = {
      .synopsis = "[options]",
      .summary = "entries as JSON, one a line",
      .about = "",
-     .notes = "{\"seq\", \"time\", \"kind\", \"session\", \"turn\", \"call\", \"attempt\", \"hash\", "
-              "\"body\"}; docs/audit.md.",
+     .notes =
+         "{\"seq\", \"time\", \"kind\", \"session\", \"turn\", \"call\", \"attempt\", \"hash\", "
+         "\"body\"}; docs/audit.md.",
      .options = audit_export_options,
      .statuses = "0 2",
      .examples = {"gatehouse audit export > audit.jsonl",

@@ -74,9 +74,9 @@ exec_process::exec_process(const exec_host& host, std::string session, process_s
   asked.cwd = what_.cwd;
   asked.tty = what_.tty;
   const auto profile = what_.sandbox ? what_.sandbox->profile : danger_full_access_profile();
-  const auto backend = !sandboxed()                      ? sandbox_backend::none
+  const auto backend = !sandboxed()                     ? sandbox_backend::none
                        : what_.sandbox->legacy_landlock ? sandbox_backend::landlock
-                                                         : sandbox_backend::linux_bubblewrap;
+                                                        : sandbox_backend::linux_bubblewrap;
   const auto network =
       profile.network == network_policy::enabled ? network_mode::full : network_mode::isolated;
   host_.audit->record(

@@ -28,7 +28,7 @@ struct exec_host {
   std::vector<std::string> hidden_paths; ///< that no confined command may see: credentials of ours
   bool allow_unsandboxed = false;
   std::shared_ptr<actors::audit_sink> audit; ///< unset: nothing is recorded (§205)
-  std::size_t retained_bytes = 1024 * 1024; ///< of output, for each process
+  std::size_t retained_bytes = 1024 * 1024;  ///< of output, for each process
 };
 
 /// Where what a process says goes.

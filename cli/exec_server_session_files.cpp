@@ -42,20 +42,20 @@ void exec_session_files::call(file_call call, const exec_reply& answer) {
   audit_record entry;
   entry.kind = audit_kind::request;
   entry.session = session_;
-  entry.body = audit_file_call(to_string(call.method), call.path, call.destination,
-                               call.bytes.size(),
-                               call.sandbox ? encode_profile(call.sandbox->profile) : "");
-  terms_.host.audit->record(
-      std::move(entry), [this, call = std::move(call), answer,
-                         alive = std::weak_ptr<int>{alive_}](const result<void>& how) {
-        if (alive.expired()) return;
-        if (how) return perform(call, answer);
-        answer({}, failure{code::internal,
-                           "nothing was done, since it could not be recorded: " +
-                               to_string(how.error()),
-                           "auditUnavailable",
-                           {}});
-      });
+  entry.body =
+      audit_file_call(to_string(call.method), call.path, call.destination, call.bytes.size(),
+                      call.sandbox ? encode_profile(call.sandbox->profile) : "");
+  terms_.host.audit->record(std::move(entry), [this, call = std::move(call), answer,
+                                               alive = std::weak_ptr<int>{alive_}](
+                                                  const result<void>& how) {
+    if (alive.expired()) return;
+    if (how) return perform(call, answer);
+    answer({},
+           failure{code::internal,
+                   "nothing was done, since it could not be recorded: " + to_string(how.error()),
+                   "auditUnavailable",
+                   {}});
+  });
 }
 
 void exec_session_files::perform(file_call call, const exec_reply& answer) {

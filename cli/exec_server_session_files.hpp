@@ -21,8 +21,8 @@ public:
   /// @param notify sends a notification to the client, if it is there
   exec_session_files(const exec_server_terms& terms, std::string session,
                      reactor::worker_pool& workers, std::function<void(std::string)> notify)
-      : terms_{terms}, session_{std::move(session)}, workers_{workers}, notify_{std::move(notify)}, watch_timer_{
-                                                                          *terms.host.loop} {}
+      : terms_{terms}, session_{std::move(session)}, workers_{workers}, notify_{std::move(notify)},
+        watch_timer_{*terms.host.loop} {}
 
   /// Made when the audit has it.
   void call(exec_server::file_call call, const exec_reply& answer);

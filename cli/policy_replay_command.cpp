@@ -41,10 +41,9 @@ void judge_again(explainer& judge, std::string_view line, std::int64_t place, ta
   const auto& now = answer->evaluation.requirement;
   if (now.kind == recorded->kind && now.bypass_sandbox == recorded->bypass_sandbox) return;
   ++count.changed;
-  ((((((((out += at + ",\"before\":\"") += to_string(recorded->kind)) +=
-        "\",\"after\":\"") += to_string(now.kind)) += "\",\"bypass_before\":") +=
-     truth(recorded->bypass_sandbox)) += ",\"bypass_after\":") += truth(now.bypass_sandbox)) +=
-      "}\n";
+  ((((((((out += at + ",\"before\":\"") += to_string(recorded->kind)) += "\",\"after\":\"") +=
+       to_string(now.kind)) += "\",\"bypass_before\":") += truth(recorded->bypass_sandbox)) +=
+    ",\"bypass_after\":") += truth(now.bypass_sandbox)) += "}\n";
 }
 
 /// Standard input, a record a line. exit_ok: all of it was read.
@@ -119,13 +118,11 @@ int policy_replay_command(arguments given) {
   const int status =
       read->has("--audit") ? replay_audit(*judge, *read, count) : replay_input(*judge, count);
   if (status != exit_ok) return status;
-  const bool good = print("{\"records\":" + std::to_string(count.records) +
-                          ",\"changed\":" + std::to_string(count.changed) +
-                          ",\"unreadable\":" + std::to_string(count.unreadable) +
-                          (read->has("--audit")
-                               ? ",\"skipped\":" + std::to_string(count.skipped)
-                               : std::string{}) +
-                          "}\n");
+  const bool good = print(
+      "{\"records\":" + std::to_string(count.records) + ",\"changed\":" +
+      std::to_string(count.changed) + ",\"unreadable\":" + std::to_string(count.unreadable) +
+      (read->has("--audit") ? ",\"skipped\":" + std::to_string(count.skipped) : std::string{}) +
+      "}\n");
   if (!good) return exit_failed;
   return count.unreadable == 0 ? exit_ok : exit_wrong_usage;
 }

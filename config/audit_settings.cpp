@@ -72,7 +72,8 @@ result<audit_table> read_file(const std::string& file, layer from, const locatio
   return said;
 }
 
-template <class T> void override_with(setting<T>& in_force, const std::optional<setting<T>>& said) {
+template <class T>
+void override_with(setting<T>& in_force, const std::optional<setting<T>>& said) {
   if (said) in_force = *said;
 }
 
@@ -105,8 +106,8 @@ result<audit_settings> load_audit_settings(const locations& where) {
     override_with(settings.keep_days, said->keep_days);
     override_with(settings.keep_megabytes, said->keep_megabytes);
   }
-  const auto demanded = read_file(where.system + "/requirements.toml", layer::requirements, where,
-                                  settings.warnings);
+  const auto demanded =
+      read_file(where.system + "/requirements.toml", layer::requirements, where, settings.warnings);
   if (!demanded) return demanded.error();
   const auto off = [](bool is, bool wanted) { return wanted && !is; };
   const auto less = [](std::int64_t is, std::int64_t wanted) {

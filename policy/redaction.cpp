@@ -37,11 +37,11 @@ struct shape {
   std::size_t least; ///< characters after that
 };
 constexpr shape shapes[] = {
-    {"ghp_", 20},   {"gho_", 20},   {"ghu_", 20},       {"ghs_", 20},   {"ghr_", 20},
-    {"glpat-", 16}, {"xoxb-", 10},  {"xoxp-", 10},      {"xoxa-", 10},  {"xoxs-", 10},
-    {"AKIA", 16},   {"ASIA", 16},   {"github_pat_", 20}, {"sk-", 20},   {"sk_live_", 16},
-    {"rk_live_", 16}, {"AIza", 30}, {"npm_", 30},       {"pypi-", 20},  {"hf_", 30},
-    {"dop_v1_", 30}, {"SG.", 40},   {"eyJ", 40},        {"ya29.", 20},
+    {"ghp_", 20},     {"gho_", 20},  {"ghu_", 20},        {"ghs_", 20},  {"ghr_", 20},
+    {"glpat-", 16},   {"xoxb-", 10}, {"xoxp-", 10},       {"xoxa-", 10}, {"xoxs-", 10},
+    {"AKIA", 16},     {"ASIA", 16},  {"github_pat_", 20}, {"sk-", 20},   {"sk_live_", 16},
+    {"rk_live_", 16}, {"AIza", 30},  {"npm_", 30},        {"pypi-", 20}, {"hf_", 30},
+    {"dop_v1_", 30},  {"SG.", 40},   {"eyJ", 40},         {"ya29.", 20},
 };
 
 /// Replaces known shapes inside of one word.
@@ -143,8 +143,8 @@ std::string scanner::word(std::string_view text) {
   }
   const auto colon = text.find(':');
   if (colon != std::string_view::npos && colon > 0 && !text.substr(colon).starts_with("://")) {
-    const bool credential = lower.starts_with("authorization:") ||
-                            lower.starts_with("proxy-authorization:");
+    const bool credential =
+        lower.starts_with("authorization:") || lower.starts_with("proxy-authorization:");
     if (credential || is_secret_name(text.substr(0, colon))) {
       if (colon + 1 == text.size()) {
         next_ = credential ? next::credential : next::value;

@@ -16,9 +16,8 @@ namespace {
 constexpr std::size_t longest_word = std::size_t{64} << 10U;
 
 constexpr std::array<std::string_view, 13> kind_words = {
-    "session", "request",     "decision", "question", "review",    "attempt",
-    "denial",  "attempt_end", "end",      "grant",    "amendment", "pruned",
-    "lost"};
+    "session",     "request", "decision", "question",  "review", "attempt", "denial",
+    "attempt_end", "end",     "grant",    "amendment", "pruned", "lost"};
 
 bool is_whole(const proposal& what) {
   return std::ranges::all_of(what.argv, [](const auto& w) { return w.size() <= longest_word; });
@@ -134,8 +133,8 @@ std::string audit_decision(const proposal& what, std::string_view approval_json,
                            std::string_view profile_json, const exec_evaluation& evaluation,
                            const sandbox_summary& first) {
   const auto& requirement = evaluation.requirement;
-  const bool by_hook = requirement.kind == requirement_kind::forbidden &&
-                       requirement.refused_by == refused_by::hook;
+  const bool by_hook =
+      requirement.kind == requirement_kind::forbidden && requirement.refused_by == refused_by::hook;
   json_writer out;
   out.open('{');
   if (what.patch || by_hook || !is_whole(what)) {

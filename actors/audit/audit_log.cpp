@@ -140,8 +140,8 @@ private:
   void keep(std::vector<audit_store::draft> all, const std::vector<waiting>& mine) {
     const auto older = all.size() - mine.size();
     for (std::size_t i = lost_ > 0 ? 1 : 0; i < all.size(); ++i) {
-      const bool will_not_happen = i >= older && terms_.required && mine[i - older].written &&
-                                   announces(all[i].entry.kind);
+      const bool will_not_happen =
+          i >= older && terms_.required && mine[i - older].written && announces(all[i].entry.kind);
       if (!will_not_happen) unwritten_.push_back(std::move(all[i]));
     }
     for (; unwritten_.size() > most_kept_entries; ++lost_)
@@ -163,7 +163,7 @@ private:
   std::deque<waiting> queue_;
   bool stopping_ = false;
   std::deque<audit_store::draft> unwritten_; ///< the writer's, as all below
-  std::size_t lost_ = 0; ///< of them, since the last that stands
+  std::size_t lost_ = 0;                     ///< of them, since the last that stands
   std::size_t written_ = 0;
   std::string last_told_;
   std::thread thread_;

@@ -12,11 +12,11 @@
 namespace gatehouse::actors {
 
 struct audit_terms {
-  std::string path;    ///< of the database, absolute
-  bool flush = false;  ///< every commit, see audit_store::append; amendments are flushed anyway
+  std::string path;     ///< of the database, absolute
+  bool flush = false;   ///< every commit, see audit_store::append; amendments are flushed anyway
   bool required = true; ///< false: what cannot be written is told by `warn`, and things go on
   audit_retention keep;
-  std::vector<std::string> secrets; ///< values that are never written (policy::secret_values)
+  std::vector<std::string> secrets;       ///< values that are never written (policy::secret_values)
   std::function<void(const error&)> warn; ///< any thread; may be unset
 };
 

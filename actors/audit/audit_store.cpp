@@ -117,8 +117,9 @@ public:
   }
   [[nodiscard]] std::string text(int column) const {
     const auto* bytes = static_cast<const char*>(sqlite3_column_blob(handle_, column));
-    return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_, column)))
-                 : std::string{};
+    return bytes
+               ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_, column)))
+               : std::string{};
   }
   [[nodiscard]] hash_type hash(int column) const {
     hash_type out{};
@@ -260,8 +261,7 @@ result<std::unique_ptr<audit_store>> audit_store::open(const std::string& path, 
   state->path = path;
   struct stat about {};
   const bool there = ::lstat(path.c_str(), &about) == 0;
-  if (!there && how == mode::read)
-    return nothing_at(path);
+  if (!there && how == mode::read) return nothing_at(path);
   if (there && (!S_ISREG(about.st_mode) || about.st_uid != ::geteuid()))
     return error{errc::invalid_config, path + " is no regular file of this user", {}};
   if (!there) {
@@ -272,11 +272,11 @@ result<std::unique_ptr<audit_store>> audit_store::open(const std::string& path, 
     if (made.get() < 0)
       return error{errc::io, "cannot create the audit " + path + ": " + std::strerror(errno), {}};
   }
-  const int code = sqlite3_open_v2(path.c_str(), &state->db,
-                                   SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW |
-                                       (how == mode::read ? SQLITE_OPEN_READONLY
-                                                          : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE),
-                                   nullptr);
+  const int code = sqlite3_open_v2(
+      path.c_str(), &state->db,
+      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW |
+          (how == mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE),
+      nullptr);
   auto ready = code == SQLITE_OK ? state->prepare(how) : state->failed("opened", code);
   if (!ready) return ready.error();
   return std::unique_ptr<audit_store>{new audit_store{std::move(state)}};
@@ -373,8 +373,7 @@ result<void> audit_store::prune(const audit_retention& keep, audit_time now) {
     draft note;
     note.time = now;
     note.entry.kind = audit_kind::pruned;
-    note.entry.body =
-        "{\"from\":" + std::to_string(first) + ",\"to\":" + std::to_string(cut) + "}";
+    note.entry.body = "{\"from\":" + std::to_string(first) + ",\"to\":" + std::to_string(cut) + "}";
     if (auto noted = s.write({&note, 1}); !noted) return noted;
     if (const int failed = s.commit.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
     return {};

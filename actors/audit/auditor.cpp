@@ -52,10 +52,11 @@ audited_reviewer::behavior_type audited_reviewer::make_behavior() {
       [this](review_atom, const review_request_ptr& asked) -> caf::result<review_answer_ptr> {
         auto caller = make_response_promise<review_answer_ptr>();
         auto answer = caller;
-        caf::anon_send(audit_, record_v, entry(*asked, audit_kind::question, audit_question(*asked)));
+        caf::anon_send(audit_, record_v,
+                       entry(*asked, audit_kind::question, audit_question(*asked)));
         request(reviewer_, caf::infinite, review_v, asked)
-            .then([this, asked, caller](
-                      const review_answer_ptr& said) { answered(asked, said, caller); },
+            .then([this, asked,
+                   caller](const review_answer_ptr& said) { answered(asked, said, caller); },
                   [caller](caf::error& e) mutable { caller.deliver(std::move(e)); });
         return answer;
       },

@@ -87,7 +87,8 @@ TEST_SUITE("actors.audit_log") {
     for (const auto* call : {"a", "b", "c"})
       w.log->record(entry(audit_kind::request, call), {});
     REQUIRE(w.record(entry(audit_kind::attempt, "d")));
-    CHECK(w.calls() == std::vector<std::string>{"request a", "request b", "request c", "attempt d"});
+    CHECK(w.calls() ==
+          std::vector<std::string>{"request a", "request b", "request c", "attempt d"});
   }
 
   TEST_CASE("§205 what waits is written before the end of the log, and nobody is told after it") {
@@ -104,7 +105,8 @@ TEST_SUITE("actors.audit_log") {
   TEST_CASE("§205 secrets are taken out before it is written") {
     world w;
     w.open(true, {"open sesame"});
-    REQUIRE(w.record(entry(audit_kind::request, "a", R"({"argv":["say","open sesame","TOKEN=x1"]})")));
+    REQUIRE(
+        w.record(entry(audit_kind::request, "a", R"({"argv":["say","open sesame","TOKEN=x1"]})")));
     CHECK(w.written().front().body == R"({"argv":["say","[redacted]","TOKEN=[redacted]"]})");
   }
 
@@ -121,11 +123,11 @@ TEST_SUITE("actors.audit_log") {
     CHECK_FALSE(w.log->record_and_wait(entry(audit_kind::amendment, "")));
     w.mend_it();
     REQUIRE(w.record(entry(audit_kind::request, "b")));
-    CHECK(w.calls() ==
-          std::vector<std::string>{"session ", "request a", "end a", "request b"});
+    CHECK(w.calls() == std::vector<std::string>{"session ", "request a", "end a", "request b"});
   }
 
-  TEST_CASE("§205 where the user lets things go on, they do, each cause is told once and all is made up for") {
+  TEST_CASE("§205 where the user lets things go on, they do, each cause is told once and all is "
+            "made up for") {
     world w;
     w.open(false);
     REQUIRE(w.record(entry(audit_kind::session, "")));

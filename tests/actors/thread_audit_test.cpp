@@ -109,7 +109,8 @@ TEST_SUITE("actors.thread_audit") {
     CHECK(s.sink->kinds() == std::vector<std::string>{"session", "request", "decision", "end"});
   }
 
-  TEST_CASE("§205 an attempt starts when its entry stands, and the end is told when its entry stands") {
+  TEST_CASE(
+      "§205 an attempt starts when its entry stands, and the end is told when its entry stands") {
     audited_session s;
     s.sink->held = {audit_kind::attempt, audit_kind::end};
     s.open_audited();

@@ -52,7 +52,8 @@ TEST_SUITE("policy.redaction") {
     CHECK(policy::redact("AKIAABCDEFGHIJKLMNOP") == "[redacted]");
     CHECK(policy::redact("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abcdefg") ==
           "[redacted]");
-    CHECK(policy::redact("-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nx") ==
+    CHECK(policy::redact(
+              "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nx") ==
           "-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\nx");
     CHECK(policy::redact("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl") ==
           "-----BEGIN OPENSSH PRIVATE KEY-----[redacted]");
@@ -80,15 +81,20 @@ TEST_SUITE("policy.redaction") {
   }
 
   TEST_CASE("§205 the values of the environment's secrets are found wherever they stand") {
-    const std::vector<std::string> environment = {
-        "HOME=/root",    "MY_PASSWORD=pass phrase", "GH_TOKEN=tok-12345", "LONG_TOKEN=tok-12345-67",
-        "SHORT_KEY=abc", "EMPTY_TOKEN=",            "KEYBOARD=us-international"};
+    const std::vector<std::string> environment = {"HOME=/root",
+                                                  "MY_PASSWORD=pass phrase",
+                                                  "GH_TOKEN=tok-12345",
+                                                  "LONG_TOKEN=tok-12345-67",
+                                                  "SHORT_KEY=abc",
+                                                  "EMPTY_TOKEN=",
+                                                  "KEYBOARD=us-international"};
     const auto known = policy::secret_values(environment);
     CHECK(known == std::vector<std::string>{"tok-12345-67", "pass phrase", "tok-12345"});
-    CHECK(policy::redact_document(
-              R"({"argv":["echo","xtok-12345y","the pass phrase tok-12345-67"],"n":"us-international"})",
-              known) ==
-          R"({"argv":["echo","x[redacted]y","the [redacted] [redacted]"],"n":"us-international"})");
+    CHECK(
+        policy::redact_document(
+            R"({"argv":["echo","xtok-12345y","the pass phrase tok-12345-67"],"n":"us-international"})",
+            known) ==
+        R"({"argv":["echo","x[redacted]y","the [redacted] [redacted]"],"n":"us-international"})");
   }
 
   TEST_CASE("§205 what cannot be read is not written") {
