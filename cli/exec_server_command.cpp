@@ -8,6 +8,7 @@
 #include "cli/serve_listeners.hpp"
 #include "config/credentials.hpp"
 #include "config/locations.hpp"
+#include "config/private_file.hpp"
 #include "config/user_shell.hpp"
 #include "policy/path_text.hpp"
 #include "reactor/signals.hpp"
@@ -89,7 +90,8 @@ int exec_server_command(arguments given) {
     const auto path = policy::absolute_below(
         std::filesystem::current_path(ec).string(),
         read->value("--token-file").value_or(where.state + "/tokens/exec.token"));
-    auto token = config::read_or_make_token(path);
+    const auto own = config::require_own_folder(where.state);
+    auto token = own ? config::read_or_make_token(path) : result<std::string>{own.error()};
     if (!token) {
       complain(token.error());
       return exit_wrong_usage;

@@ -8,6 +8,7 @@
 #include "cli/serve_threads.hpp"
 #include "config/credentials.hpp"
 #include "config/daemon_record.hpp"
+#include "config/private_file.hpp"
 #include "console/console_assets.hpp"
 #include "policy/path_text.hpp"
 #include "protocol/rpc/app_schema.hpp"
@@ -45,6 +46,7 @@ std::string reviewer_token_path(const options& given, const start_point& start) 
 }
 
 result<actors::admission_terms> admission_of(const options& given, const start_point& start) {
+  if (const auto own = config::require_own_folder(start.where.state); !own) return own.error();
   actors::admission_terms terms;
   const auto agent =
       given.value("--agent-token-file").value_or(start.where.state + "/tokens/agent.token");

@@ -119,6 +119,8 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   if (!in_force) return in_force.error();
   auto session = session_terms_of(start, config::user_shell());
   if (!session) return session.error();
+  for (auto& file : live->files_elsewhere())
+    session->context.protected_paths.push_back(std::move(file));
   auto hooks = hooks_of(start, label);
   if (!hooks) return hooks.error();
   auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -70,6 +71,9 @@ result<std::string> read_token(const std::string& path) {
 } // namespace
 
 result<std::string> read_or_make_token(const std::string& path) {
+  const auto folder = std::filesystem::path{path}.parent_path();
+  if (const auto own = require_own_folder(folder.empty() ? "." : folder.string()); !own)
+    return own.error();
   struct stat about {};
   if (::lstat(path.c_str(), &about) != 0 && errno == ENOENT) {
     if (const auto made = make_folders_above(path); !made) return made.error();

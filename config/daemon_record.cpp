@@ -1,5 +1,7 @@
 #include "config/daemon_record.hpp"
 
+#include "config/private_file.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -72,9 +74,9 @@ result<std::unique_ptr<published_daemon>> published_daemon::publish(const std::s
                                                                     const daemon_record& record) {
   const auto folder = state + "/daemons";
   const auto path = folder + "/" + std::to_string(::getpid());
-  std::error_code failed;
-  std::filesystem::create_directories(state, failed);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make", folder);
+  for (const auto& one : {state, folder})
+    if (const auto own = require_own_folder(one); !own) return own.error();
+  if (const auto made = make_folders_above(path); !made) return made.error();
   std::string text =
       "root " + record.root + "\nreviewer-token " + record.reviewer_token_file + "\n";
   bool lines = one_line(record.root) && one_line(record.reviewer_token_file);

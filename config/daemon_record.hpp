@@ -20,7 +20,8 @@ struct daemon_record {
 /// daemon lives: numbers come again.
 class published_daemon {
 public:
-  /// errc::io when it cannot be written; errc::invalid_request for text that is not one line.
+  /// errc::io when it cannot be written; errc::invalid_config when the state folder is somebody
+  /// else's; errc::invalid_request for text that is not one line.
   static result<std::unique_ptr<published_daemon>> publish(const std::string& state,
                                                            const daemon_record& record);
   ~published_daemon();

@@ -1,5 +1,7 @@
 #include "config/live_rules.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace gatehouse::config {
@@ -28,6 +30,17 @@ std::vector<std::string> live_rules::watched() const {
     folder.resize(folder.rfind('/'));
   }
   return paths;
+}
+
+std::vector<std::string> live_rules::files_elsewhere() const {
+  std::vector<std::string> found;
+  for (const auto& path : watched()) {
+    std::error_code failed;
+    const bool named = std::ranges::find(options_.files, path) != options_.files.end();
+    if (named || std::filesystem::is_symlink(path, failed))
+      found.push_back(std::filesystem::absolute(path, failed).lexically_normal().string());
+  }
+  return found;
 }
 
 result<std::shared_ptr<const rules_in_force>> live_rules::current() {

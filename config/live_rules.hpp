@@ -33,6 +33,10 @@ public:
   /// the one before.
   std::vector<std::string> take_warnings();
 
+  /// The files named by the options, and those of the user's and the system's layers that are
+  /// links: whoever writes them decides, and they may stand in a folder that commands may write.
+  [[nodiscard]] std::vector<std::string> files_elsewhere() const;
+
 private:
   [[nodiscard]] std::vector<std::string> watched() const;
   result<std::shared_ptr<const rules_in_force>> read();

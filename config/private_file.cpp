@@ -59,6 +59,26 @@ result<void> make_folders_above(const std::string& path) {
   return {};
 }
 
+result<void> require_own_folder(const std::string& folder) {
+  struct stat entry {
+  }, about{};
+  if (::lstat(folder.c_str(), &entry) != 0) {
+    if (errno == ENOENT) return {};
+    return failure("look at", folder);
+  }
+  if (::stat(folder.c_str(), &about) != 0) return failure("look at", folder);
+  const auto wrong = [&](const std::string& what) {
+    return error{errc::invalid_config, folder + " " + what,
+                 "Remove it, or name another folder (XDG_STATE_HOME, GATEHOUSE_HOME)."};
+  };
+  const auto trusted = [](uid_t owner) { return owner == ::geteuid() || owner == 0; };
+  if (!S_ISDIR(about.st_mode)) return wrong("is no folder");
+  if (!trusted(entry.st_uid) || !trusted(about.st_uid)) return wrong("belongs to another user");
+  if ((about.st_mode & 022U) != 0 && (about.st_mode & S_ISVTX) == 0)
+    return wrong("can be changed by others");
+  return {};
+}
+
 result<void> write_whole_file(const std::string& path, std::string_view text, mode_t mode,
                               existing_file there) {
   // Not "*.rules": never loaded. Without turns every writer needs a draft of its own.

@@ -28,6 +28,11 @@ result<void> make_private_folder(const std::string& folder);
 /// Makes every missing folder above `path` so. errc::io.
 result<void> make_folders_above(const std::string& path);
 
+/// A folder that exists must be one in which only this user or root can change anything (others, if
+/// at all, as in /tmp); neither it nor a link that stands for it may belong to somebody else, who
+/// took the name first (BR-047). One that is missing is fine. errc::invalid_config.
+result<void> require_own_folder(const std::string& folder);
+
 /// What is to be done when the file is there already.
 enum class existing_file : std::uint8_t {
   /// In one step: a reader, or a crash, sees the old file or the new one. Writers take turns by a

@@ -21,30 +21,6 @@ error bad_glob(std::string_view pattern, std::size_t offset, std::string_view wh
           "correct the pattern; until then nothing below it can be granted"};
 }
 
-/// Code points; a byte that is not part of valid UTF-8 stands for itself, outside of Unicode.
-std::u32string decode(std::string_view text) {
-  std::u32string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80             ? 1
-                               : (lead & 0xE0) == 0xC0 ? 2
-                               : (lead & 0xF0) == 0xE0 ? 3
-                               : (lead & 0xF8) == 0xF0 ? 4
-                                                       : 0;
-    char32_t code = length == 1 ? lead : lead & (0xFFU >> (length + 1));
-    bool valid = length > 0 && i + length <= text.size();
-    for (std::size_t k = 1; valid && k < length; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      valid = (next & 0xC0) == 0x80;
-      code = (code << 6) | (next & 0x3FU);
-    }
-    out.push_back(valid ? code : 0x110000U + lead);
-    i += valid ? length : 1;
-  }
-  return out;
-}
-
 /// Where the class that opens at `open` closes, or nothing: `]` right after `[`, `[!` is a member.
 std::optional<std::size_t> class_end(std::string_view pattern, std::size_t open) {
   std::size_t i = open + 1;
@@ -243,8 +219,34 @@ path_glob::state path_glob::start() const {
   return s;
 }
 
+std::u32string path_glob::decode(std::string_view text) {
+  std::u32string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t length = lead < 0x80             ? 1
+                               : (lead & 0xE0) == 0xC0 ? 2
+                               : (lead & 0xF0) == 0xE0 ? 3
+                               : (lead & 0xF8) == 0xF0 ? 4
+                                                       : 0;
+    char32_t code = length == 1 ? lead : lead & (0xFFU >> (length + 1));
+    bool valid = length > 0 && i + length <= text.size();
+    for (std::size_t k = 1; valid && k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      valid = (next & 0xC0) == 0x80;
+      code = (code << 6) | (next & 0x3FU);
+    }
+    out.push_back(valid ? code : 0x110000U + lead);
+    i += valid ? length : 1;
+  }
+  return out;
+}
+
 path_glob::state path_glob::step(const state& above, std::string_view name) const {
-  const auto text = decode(name);
+  return step(above, std::u32string_view{decode(name)});
+}
+
+path_glob::state path_glob::step(const state& above, std::u32string_view text) const {
   state next;
   for (const auto code : above) {
     const auto a = code >> 16;
@@ -262,6 +264,19 @@ path_glob::state path_glob::step(const state& above, std::string_view name) cons
 bool path_glob::accepts(const state& s) const {
   return std::any_of(s.begin(), s.end(), [&](std::uint32_t code) {
     return (code & 0xFFFFU) == alternatives_[code >> 16].size();
+  });
+}
+
+bool path_glob::accepts_below(const state& above, std::u32string_view text) const {
+  return std::any_of(above.begin(), above.end(), [&](std::uint32_t code) {
+    const auto& parts = alternatives_[code >> 16];
+    std::size_t next = code & 0xFFFFU;
+    if (next >= parts.size()) return false;
+    const auto& part = parts[next];
+    if (!part.any_depth) ++next;
+    const bool is_last = std::all_of(parts.begin() + static_cast<std::ptrdiff_t>(next), parts.end(),
+                                     [](const component& one) { return one.any_depth; });
+    return is_last && (part.any_depth || matches_name(part, text));
   });
 }
 

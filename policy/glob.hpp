@@ -31,12 +31,18 @@ public:
   /// only. A class that names characters beyond ASCII stands for all of those.
   [[nodiscard]] std::string as_regex() const;
 
+  /// Code points; a byte that is not part of valid UTF-8 stands for itself, outside of Unicode.
+  static std::u32string decode(std::string_view text);
+
   /// How far a path has come through the pattern, for walks: folders in the same state have the
   /// same matches below them; nothing can match below a folder whose state is empty.
   using state = std::vector<std::uint32_t>;
   [[nodiscard]] state start() const; ///< the state of `/`
   [[nodiscard]] state step(const state& above, std::string_view name) const;
+  [[nodiscard]] state step(const state& above, std::u32string_view decoded_name) const;
   [[nodiscard]] bool accepts(const state& s) const;
+  /// accepts(step(above, decoded_name)), without making that state.
+  [[nodiscard]] bool accepts_below(const state& above, std::u32string_view decoded_name) const;
 
 private:
   struct token {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <csignal>
 #include <utility>
 
@@ -51,6 +52,8 @@ private:
       // Looking for a name in passing fails nothing either, unless the command says so.
       if (seen.kind == denial_kind::network && seen.entry == only_tcp && !complains_of_network())
         continue;
+      // Sanitizers and run-times look at processes in passing, too.
+      if (seen.kind == denial_kind::system_call && !complains_of_call(seen)) continue;
       // The last refusal is likeliest to have ended the command, unless its words name another.
       if (!chosen || !is_named(*chosen) || is_named(seen)) chosen = seen;
     }
@@ -67,6 +70,21 @@ private:
   [[nodiscard]] bool complains_of_network() const {
     return !find_network_failures(evidence_.stderr_tail, evidence_.argv).empty() ||
            !find_network_failures(evidence_.stdout_tail, evidence_.argv).empty();
+  }
+
+  /// By the name of the call, which ends the entry, or by saying that something is not permitted.
+  [[nodiscard]] bool complains_of_call(const denial& seen) const {
+    const auto contains = [](std::string_view text, std::string_view word) {
+      return std::search(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
+               return std::tolower(static_cast<unsigned char>(a)) == b;
+             }) != text.end();
+    };
+    const std::string_view entry = seen.entry;
+    const auto space = entry.rfind(' ');
+    const auto call = entry.substr(space == std::string_view::npos ? 0 : space + 1);
+    for (const auto text : {evidence_.stderr_tail, evidence_.stdout_tail})
+      if (contains(text, call) || contains(text, "permi")) return true;
+    return false;
   }
 
   [[nodiscard]] bool is_named(const denial& seen) const {

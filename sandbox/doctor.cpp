@@ -157,10 +157,11 @@ doctor_check check_wsl_interop(bool enabled) {
 doctor_check check_boundary(const host_findings& f) {
   switch (f.boundary) {
   case host_findings::trial::held:
-    return ok("boundary", "held: a forbidden write was refused by the kernel");
+    return ok("boundary",
+              "held: a forbidden write, a denied file and the host's network were out of reach");
   case host_findings::trial::broken:
     return failed(
-        "boundary", "DOES NOT HOLD: a command wrote where it must not",
+        "boundary", "NOT ENFORCED: a command " + f.boundary_complaint,
         "do not run commands here; report it with the output of `gatehouse doctor --json`");
   case host_findings::trial::did_not_run: break;
   }

@@ -30,7 +30,8 @@ struct host_findings {
   std::optional<bool> wsl_interop;
   /// A command that tried to write where it must not, through the real programs.
   enum class trial : std::uint8_t { held, broken, did_not_run } boundary = trial::did_not_run;
-  std::string boundary_complaint; ///< what the helper said when it did not run
+  std::string boundary_complaint; ///< broken: what a command got away with; else what the helper
+                                  ///< said when it did not run
 };
 
 enum class check_state : std::uint8_t { ok, warning, failed };

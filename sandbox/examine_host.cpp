@@ -109,7 +109,20 @@ trial_run try_program(std::initializer_list<std::string> words) {
   return run;
 }
 
-/// The real thing, end to end: a read-only command that starts, and then writes.
+bool make_file(const std::string& path) {
+  const file_descriptor file{open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+  return file && write(file.get(), "secret\n", 7) == 7;
+}
+
+/// The network namespace of this process, as `readlink` prints it.
+std::string own_network() {
+  char name[64];
+  const ssize_t size = readlink("/proc/self/ns/net", name, sizeof name);
+  return {name, size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+/// The real thing, end to end: a read-only command that starts, and then writes, reads what is
+/// denied, and looks whose network it is in. What it got away with is the complaint.
 void try_boundary(const std::string& helper, host_findings& found) {
   char folder[] = "/var/tmp/gatehouse-doctor-XXXXXX";
   if (!mkdtemp(folder)) {
@@ -118,24 +131,41 @@ void try_boundary(const std::string& helper, host_findings& found) {
     return;
   }
   const std::string forbidden = std::string{folder} + "/written";
+  const std::string denied = std::string{folder} + "/denied";
+  if (!make_file(denied)) {
+    found.boundary_complaint =
+        std::string{"no file can be made in /var/tmp: "} + std::strerror(errno);
+    rmdir(folder);
+    return;
+  }
   const std::string read_only =
       R"({"type":"managed","file_system":{"type":"restricted","entries":[)"
-      R"({"path":{"type":"special","value":{"kind":"root"}},"access":"read"}]},)"
-      R"("network":"restricted"})";
-  const trial_run run =
-      try_program({helper, "--sandbox-policy-cwd", folder, "--permission-profile", read_only, "--",
-                   "/bin/sh", "-c", "echo started; : > " + forbidden});
-  const bool wrote = access(forbidden.c_str(), F_OK) == 0;
+      R"({"path":{"type":"special","value":{"kind":"root"}},"access":"read"},)"
+      R"({"path":{"type":"path","path":")" +
+      denied + R"("},"access":"deny"}]},"network":"restricted"})";
+  const trial_run run = try_program(
+      {helper, "--sandbox-policy-cwd", folder, "--permission-profile", read_only, "--", "/bin/sh",
+       "-c",
+       "echo started; readlink /proc/self/ns/net; cat " + denied + "; (: > " + forbidden + ")"});
   const bool started = run.said.starts_with("started");
-  if (wrote)
+  const auto escaped = [&](const char* what) {
     found.boundary = host_findings::trial::broken;
-  else if (started && run.status > 0)
+    found.boundary_complaint += found.boundary_complaint.empty() ? what : std::string{", "} + what;
+  };
+  if (access(forbidden.c_str(), F_OK) == 0) escaped("wrote where it must not");
+  if (run.said.find("\nsecret\n") != std::string::npos) escaped("read what is denied");
+  if (started && run.said.find(own_network()) != std::string::npos)
+    escaped("was in the host's network");
+  if (found.boundary == host_findings::trial::broken) {
+    // The complaint is complete.
+  } else if (started && run.status > 0)
     found.boundary = host_findings::trial::held;
   else
     found.boundary_complaint = run.said.empty() ? "the helper said nothing" : run.said;
   while (found.boundary_complaint.ends_with('\n'))
     found.boundary_complaint.pop_back();
   unlink(forbidden.c_str());
+  unlink(denied.c_str());
   rmdir(folder);
 }
 

@@ -47,6 +47,13 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(from, text.find_last_not_of(" \t\r\n") - from + 1);
 }
 
+std::string lower(std::string_view text) {
+  std::string low{text};
+  std::transform(low.begin(), low.end(), low.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return low;
+}
+
 bool exists(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0;
@@ -66,25 +73,36 @@ std::string from_folder(const std::string& folder, std::string_view path) {
   return path.starts_with('/') ? std::string{path} : folder + "/" + std::string{path};
 }
 
-/// `hooksPath = …` of [core]; relative to the work tree. Includes are not followed: they lie in
-/// protected files or outside.
-std::optional<std::string> hooks_path(std::string_view config) {
-  bool in_core = false;
-  std::optional<std::string> found;
+/// What a configuration of git leads to.
+struct configured_paths {
+  std::optional<std::string> hooks; ///< `hooksPath` of [core]; relative to the work tree
+  std::vector<std::string>
+      included; ///< `path` of [include] and [includeIf], whatever its condition
+};
+
+configured_paths paths_in(std::string_view config) {
+  std::string section;
+  configured_paths found;
   for (std::size_t at = 0; at < config.size();) {
     const auto end = std::min(config.find('\n', at), config.size());
-    const auto line = trimmed(config.substr(at, end - at));
+    auto line = trimmed(config.substr(at, end - at));
     at = end + 1;
+    if (line.starts_with('[')) {
+      const auto close = line.find(']');
+      section = lower(line.substr(1, std::min(line.find_first_of(" \t]\""), close) - 1));
+      line = close == std::string_view::npos ? line.substr(line.size())
+                                             : trimmed(line.substr(close + 1));
+    }
     const auto equals = line.find('=');
-    std::string key{trimmed(line.substr(0, std::min(equals, line.find(']'))))};
-    std::transform(key.begin(), key.end(), key.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (line.starts_with('[')) in_core = key == "[core";
-    if (!in_core || key != "hookspath" || equals == std::string_view::npos) continue;
+    if (equals == std::string_view::npos) continue;
+    const auto key = lower(trimmed(line.substr(0, equals)));
     auto value = trimmed(line.substr(equals + 1));
     if (value.size() > 1 && value.front() == '"' && value.back() == '"')
       value = value.substr(1, value.size() - 2);
-    found = value;
+    if (value.empty() || value.starts_with('~')) continue; // the home folder's are the user's own
+    if (section == "core" && key == "hookspath") found.hooks = value;
+    if ((section == "include" || section == "includeif") && key == "path")
+      found.included.emplace_back(value);
   }
   return found;
 }
@@ -101,6 +119,30 @@ std::string pointer_target(const std::string& folder, std::string_view text) {
   return target.empty() ? std::string{} : look_at(from_folder(folder, target)).canonical;
 }
 
+/// Protects the hooks that a configuration names, and the files that it includes, with what these
+/// name in turn. `files_left`: how many more are read.
+void follow_configuration(host_facts& facts, const std::string& root, const std::string& work_tree,
+                          const std::string& file, int& files_left) {
+  if (files_left-- <= 0) {
+    facts.warnings.push_back("the configuration of `" + work_tree +
+                             "/.git` includes too many files; `" + file + "` is not protected");
+    return;
+  }
+  const auto config = read_small_file(file);
+  if (!config) return;
+  const auto named = paths_in(*config);
+  if (named.hooks)
+    protect(facts, root, from_folder(work_tree, *named.hooks), "hooks of `" + work_tree + "/.git`",
+            true);
+  for (const auto& path : named.included) {
+    const auto included = from_folder(std::string{policy::parent_of(file)}, path);
+    protect(facts, root, included, "included by `" + file + "`", true);
+    follow_configuration(facts, root, work_tree, included, files_left);
+  }
+}
+
+constexpr int most_configurations = 100; // of one repository; a file may include itself
+
 void follow_pointer_file(host_facts& facts, const std::string& root, const std::string& folder,
                          std::string_view text) {
   const auto git_folder = pointer_target(folder, text);
@@ -110,6 +152,8 @@ void follow_pointer_file(host_facts& facts, const std::string& root, const std::
   if (text_of_common && !trimmed(*text_of_common).empty()) {
     const auto common = look_at(from_folder(git_folder, trimmed(*text_of_common))).canonical;
     protect(facts, root, common, why, true);
+    int files_left = most_configurations;
+    follow_configuration(facts, root, folder, common + "/config", files_left);
     // One place for both, so that one entry opens it.
     if (policy::is_at_or_below(git_folder, common)) return;
   }
@@ -148,9 +192,8 @@ void find_git_parts(host_facts& facts, const std::string& root, const std::strin
     if (const auto text = read_small_file(base + "/.git"))
       follow_pointer_file(facts, root, folder, *text);
   } else if (has_git) {
-    if (const auto config = read_small_file(base + "/.git/config"))
-      if (const auto hooks = hooks_path(*config); hooks && !hooks->starts_with('~'))
-        protect(facts, root, from_folder(folder, *hooks), "hooks of `" + folder + "/.git`", false);
+    int files_left = most_configurations;
+    follow_configuration(facts, root, folder, base + "/.git/config", files_left);
   }
   if (!is_git_folder(folder)) return;
   for (const auto part : executed_parts)

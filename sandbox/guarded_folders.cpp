@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace gatehouse::sandbox {
 namespace {
@@ -43,23 +44,42 @@ void guarded_folders::forget_own(const place& at) {
 const creation_guard* guarded_folders::find(const place& at, guarded_operation operation) const {
   struct stat st {};
   const bool own = fstat(at.folder.get(), &st) == 0 && is_own(st);
-  return find(at, operation, own);
+  return find(at, at.name, operation, own);
+}
+
+const creation_guard* guarded_folders::find_bare_repository(const place& at) const {
+  constexpr const char* parts[] = {"HEAD", "objects", "refs"};
+  bool is_part = false;
+  for (const char* part : parts) {
+    if (at.name == part)
+      is_part = true;
+    else if (faccessat(at.folder.get(), part, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+      return nullptr;
+  }
+  struct stat st {};
+  const bool own = fstat(at.folder.get(), &st) == 0 && is_own(st);
+  return is_part ? find(at, ".git", guarded_operation::make_directory, own) : nullptr;
 }
 
 const creation_guard* guarded_folders::find_waived(const place& at,
                                                    guarded_operation operation) const {
-  const auto* guard = find(at, operation, false);
-  return guard && !find(at, operation, true) ? guard : nullptr;
+  const auto* guard = find(at, at.name, operation, false);
+  return guard && !find(at, at.name, operation, true) ? guard : nullptr;
 }
 
-const creation_guard* guarded_folders::find(const place& at, guarded_operation operation,
-                                            bool in_own_folder) const {
-  if (const auto* guard = find_guard(guards_, at.path(), operation, in_own_folder)) return guard;
+const creation_guard* guarded_folders::find(const place& beside, const std::string& name,
+                                            guarded_operation operation, bool in_own_folder) const {
+  const auto path_in = [&](const std::string& where) {
+    return (where == "/" ? "" : where) + "/" + name;
+  };
+  if (const auto* guard =
+          find_guard(guards_, path_in(beside.folder_path), operation, in_own_folder))
+    return guard;
   struct stat st {};
-  if (fstat(at.folder.get(), &st) != 0) return nullptr;
+  if (fstat(beside.folder.get(), &st) != 0) return nullptr;
   for (const auto& f : folders_) {
-    if (f.device != st.st_dev || f.inode != st.st_ino || f.path == at.folder_path) continue;
-    if (const auto* guard = find_guard(guards_, f.path + "/" + at.name, operation, in_own_folder))
+    if (f.device != st.st_dev || f.inode != st.st_ino || f.path == beside.folder_path) continue;
+    if (const auto* guard = find_guard(guards_, path_in(f.path), operation, in_own_folder))
       return guard;
   }
   return nullptr;

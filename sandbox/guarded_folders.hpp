@@ -23,6 +23,9 @@ public:
 
   /// The guard that forbids `operation` at `at`, or null.
   [[nodiscard]] const creation_guard* find(const place& at, guarded_operation operation) const;
+  /// The guard against a repository in the folder of `at`, or null, when what is made at `at` would
+  /// be the last of the parts by which git knows a bare one, whose configuration it obeys.
+  [[nodiscard]] const creation_guard* find_bare_repository(const place& at) const;
 
   /// The command has made the folder `at`. Only so many are remembered; in others the guards for
   /// nested names stay.
@@ -35,8 +38,8 @@ public:
 
 private:
   [[nodiscard]] bool is_own(const struct stat& status) const;
-  [[nodiscard]] const creation_guard* find(const place& at, guarded_operation operation,
-                                           bool in_own_folder) const;
+  [[nodiscard]] const creation_guard* find(const place& beside, const std::string& name,
+                                           guarded_operation operation, bool in_own_folder) const;
 
   struct folder {
     std::string path;

@@ -134,7 +134,7 @@ host_facts gather_host_facts(const permission_profile& profile,
   find_nested_names(facts, searched_roots, context.protected_names, limits);
   for (const auto& path : context.protected_paths)
     facts.protected_paths.push_back(
-        {path, {}, look_at(path), "protected path `" + path + "`", false});
+        {path, {}, look_at(path), "protected path `" + path + "`", true});
   walk_globs(facts, policy::resolve_globs(profile.file_system, context),
              profile.file_system.glob_scan_max_depth, limits);
   return facts;

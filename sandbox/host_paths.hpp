@@ -71,7 +71,7 @@ struct host_facts {
 struct walk_limits {
   std::size_t repository_entries = 2000; ///< entries looked at for nested repositories, all roots
   std::size_t nested_names = 200;        ///< protected names found deeper down; each is a mount
-  std::size_t glob_entries = 200'000;    ///< entries looked at for deny globs, all patterns
+  std::size_t glob_entries = 500'000;    ///< entries looked at for deny globs, all patterns
   std::size_t glob_matches = 2000;       ///< each is a mount
 };
 

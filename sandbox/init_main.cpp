@@ -104,6 +104,26 @@ long require(stage where, long answer) {
   return answer;
 }
 
+/// Is this another mount tree, pid and (unless it is shared on purpose) network namespace than the
+/// outer stage's? A stand-in for bubblewrap that starts the program as it is (there are such, for
+/// containers) must not have the command run, nor our mounts made, on the host itself.
+void check_namespaces(const init_spec& s) {
+  if (kernel_call(SYS_getpid) != 1) refuse(stage::namespaces, -EPERM);
+  struct statx st {};
+  require(stage::namespaces, kernel_call(SYS_statx, AT_FDCWD, "/", 0, STATX_MNT_ID, &st));
+  if ((st.stx_mask & STATX_MNT_ID) == 0 || st.stx_mnt_id == s.head->outer_root_mount)
+    refuse(stage::namespaces, -EPERM);
+  if (s.head->network == init::full) return;
+  std::uint64_t cookie = 0;
+  int size = sizeof cookie;
+  const long any =
+      require(stage::namespaces, kernel_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  require(stage::namespaces,
+          kernel_call(SYS_getsockopt, any, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size));
+  kernel_call(SYS_close, any);
+  if (cookie == s.head->outer_network_cookie) refuse(stage::namespaces, -EPERM);
+}
+
 /// What bubblewrap does otherwise. Without the right to lower the bounding set there was nothing to
 /// gain by it: no_new_privs keeps set-uid programs from giving any.
 void give_up_capabilities() {
@@ -343,6 +363,7 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
   init_spec s;
   require(stage::spec, read_spec(spec_fd, s));
   require(stage::spec, kernel_call(SYS_dup3, s.head->stderr_fd, 2, 0));
+  if (s.in_namespace()) check_namespaces(s);
   if (s.has(init::complete_view)) finish_view(s);
   // Nothing inherited reaches the command, whoever forgot to close it.
   if (control > 3) require(stage::spec, kernel_call(SYS_close_range, 3, control - 1, 0));

@@ -7,7 +7,7 @@
 /// versioned beyond a magic number that catches a mixed installation.
 namespace gatehouse::sandbox::init {
 
-inline constexpr std::uint32_t spec_magic = 0x67683033;
+inline constexpr std::uint32_t spec_magic = 0x67683034;
 
 enum spec_flag : std::uint32_t {
   /// We are the payload of bubblewrap: check capabilities, apply Landlock and the filters. Without
@@ -53,6 +53,10 @@ struct spec_header {
   /// Further loopback ports that lead to granted ports of the host, each through the same gate.
   std::uint32_t forwarded_count;
   std::uint16_t forwarded[most_forwarded_ports];
+  /// With `confine` below bubblewrap: what the outer stage sees as its own. Whoever sees the same
+  /// was not separated from it, whatever the program was that should have done it (BR-069).
+  std::uint64_t outer_root_mount;     ///< mount id of "/"
+  std::uint64_t outer_network_cookie; ///< SO_NETNS_COOKIE
 };
 
 struct view_step {
@@ -87,6 +91,7 @@ enum class stage : std::uint32_t {
   bridge,
   view,
   folder,
+  namespaces,
 };
 
 /// One datagram on the control socket (SOCK_SEQPACKET).

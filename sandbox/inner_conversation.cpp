@@ -23,6 +23,8 @@ std::string stage_text(std::uint32_t stage) {
   case init::stage::landlock: return "Landlock refuses the rules";
   case init::stage::bridge: return "the way to the network proxy cannot be made";
   case init::stage::view: return "the view cannot be completed";
+  case init::stage::namespaces:
+    return "bubblewrap started the inner stage without namespaces of its own";
   case init::stage::folder: return "the command's working folder cannot be entered";
   case init::stage::process: return "no process can be started inside the boundary";
   case init::stage::spec:
@@ -114,7 +116,8 @@ void inner_conversation::forward_signals(int signals) {
   }
 }
 
-int inner_conversation::conclude(int status, int complaints, const std::string& program) {
+int inner_conversation::conclude(int status, int complaints, const std::string& program,
+                                 const std::function<std::string()>& explain) {
   sandbox_event event;
   if (!last_ && started_) {
     report_.boundary_ended({errc::boundary_failed,
@@ -151,6 +154,7 @@ int inner_conversation::conclude(int status, int complaints, const std::string& 
     event.kind = sandbox_event_kind::exec_failed;
     event.error_number = last_->value;
     event.message = program + ": " + (missing ? "not found" : std::strerror(last_->value));
+    if (explain) event.message += explain();
     std::fprintf(stderr, "gatehouse-sandbox: %s\n", event.message.c_str());
     report_.send(event);
     return missing ? 127 : 126;

@@ -5,6 +5,7 @@
 #include "sandbox/supervisor.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -22,8 +23,9 @@ public:
   bool read();
   void forward_signals(int signals);
   /// The exit status, when the child has ended with `status`; `complaints`: what it wrote to its
-  /// standard error.
-  int conclude(int status, int complaints, const std::string& program);
+  /// standard error; `explain`: the request's explain_missing.
+  int conclude(int status, int complaints, const std::string& program,
+               const std::function<std::string()>& explain);
   [[nodiscard]] bool view_is_incomplete() const {
     return last_ && last_->kind == init::boundary_failed &&
            last_->stage == static_cast<std::uint32_t>(init::stage::view);

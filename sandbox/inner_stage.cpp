@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -50,8 +51,23 @@ void append(std::string& bytes, std::span<const std::string> strings) {
     bytes.append(one.c_str(), std::strlen(one.c_str()) + 1);
 }
 
-std::string spec_bytes(const inner_request& request, int stderr_fd) {
-  init::spec_header head{};
+/// What the inner stage must not see, too.
+result<void> describe_own_place(init::spec_header& head) {
+  struct statx st {};
+  if (statx(AT_FDCWD, "/", 0, STATX_MNT_ID, &st) != 0 || (st.stx_mask & STATX_MNT_ID) == 0)
+    return error{errc::boundary_unavailable, "the mount of / has no id",
+                 "Gatehouse needs Linux 5.14 or newer"};
+  head.outer_root_mount = st.stx_mnt_id;
+  const file_descriptor any{socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  socklen_t size = sizeof head.outer_network_cookie;
+  if (!any ||
+      getsockopt(any.get(), SOL_SOCKET, SO_NETNS_COOKIE, &head.outer_network_cookie, &size) != 0)
+    return error{errc::boundary_unavailable, "the network namespace has no cookie",
+                 "Gatehouse needs Linux 5.14 or newer"};
+  return {};
+}
+
+std::string spec_bytes(const inner_request& request, int stderr_fd, init::spec_header head) {
   head.magic = init::spec_magic;
   head.flags = (request.confine ? init::confine : 0u) |
                (request.guard_creation ? init::guard_creation : 0u) |
@@ -228,7 +244,10 @@ result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const
 /// The word to go on comes last: the inner stage does nothing before it.
 result<void> inner_stage::state::tell(const inner_request& request,
                                       std::span<const std::string> bwrap_options) {
-  if (!write_all(spec.get(), spec_bytes(request, stderr_copy.get())))
+  init::spec_header head{};
+  if (request.confine && !request.on_host)
+    if (const auto described = describe_own_place(head); !described) return described;
+  if (!write_all(spec.get(), spec_bytes(request, stderr_copy.get(), head)))
     return system_failure("cannot fill a memory file");
   fcntl(spec.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
   const init::message go{init::proceed, 0, 0};
@@ -304,7 +323,8 @@ std::optional<int> inner_stage::run(const inner_request& request,
     while (waitpid(last_pid, nullptr, 0) < 0 && errno == EINTR) {
     }
   if (talk.view_is_incomplete()) return std::nullopt;
-  return talk.conclude(status, s.complaints.get(), request.command.front());
+  return talk.conclude(status, s.complaints.get(), request.command.front(),
+                       request.explain_missing);
 }
 
 } // namespace gatehouse::sandbox

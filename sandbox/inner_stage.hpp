@@ -7,6 +7,7 @@
 #include "sandbox/supervisor.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +36,9 @@ struct inner_request {
   /// in host order; -1: nobody listens and nothing gets out.
   int proxy_channel = -1;
   std::vector<std::uint16_t> forwarded_ports; ///< at most init::most_forwarded_ports
+  /// Called when the program could not be executed: what to add to the message, or nothing. May be
+  /// null.
+  std::function<std::string()> explain_missing;
 };
 
 /// True when standard input is the controlling terminal of a session that this process leads, that

@@ -11,6 +11,7 @@
 #include "sandbox/host_paths.hpp"
 #include "sandbox/inner_stage.hpp"
 #include "sandbox/landlock_backend.hpp"
+#include "sandbox/missing_program.hpp"
 #include "sandbox/plan.hpp"
 #include "sandbox/program_lookup.hpp"
 #include "sandbox/supervisor.hpp"
@@ -143,6 +144,18 @@ int run_on_host(const confinement& c) {
   return *stage->run(request, {}, &watcher, c.report);
 }
 
+/// ": the profile does not show …", or nothing.
+std::string explain_hidden(const confinement& c, std::string_view path) {
+  const auto parts = hidden_parts_of(
+      c.options.command.front(), c.options.command_cwd, path, [&c](const std::string& file) {
+        return policy::evaluate_access(c.profile, c.context, file).granted == access::deny;
+      });
+  std::string text;
+  for (const auto& part : parts)
+    text += (text.empty() ? ": the profile does not show " : " and ") + part;
+  return text;
+}
+
 /// Canonical path of the terminal that standard output is, or empty.
 std::string terminal_of_output() {
   char name[PATH_MAX];
@@ -179,6 +192,7 @@ int run_in_view(const confinement& c) {
   request.proxy_channel = options.proxy_fd;
   request.forwarded_ports = options.forwarded_ports;
   request.write_paths = plan->write_paths;
+  request.explain_missing = [&] { return explain_hidden(c, path_variable ? path_variable : ""); };
 
   bwrap_options view;
   view.network = request.network;

@@ -1,5 +1,6 @@
 #include "sandbox/outer_options.hpp"
 
+#include "policy/path_text.hpp"
 #include "sandbox/init_protocol.hpp"
 
 #include <cerrno>
@@ -142,8 +143,9 @@ result<outer_options> parse_outer_options(std::span<const char* const> arguments
       if (is_path && !value.starts_with('/') && !(may_be_empty && value.empty()))
         return wrong(std::string{option} + " takes an absolute path, not '" + std::string{value} +
                      "'");
-      if (!is_path && (value.empty() || value.find('/') != std::string_view::npos))
-        return wrong(std::string{option} + " takes one name without '/', not '" +
+      if (!is_path &&
+          (value.empty() || policy::absolute_below("/", value) != "/" + std::string{value}))
+        return wrong(std::string{option} + " takes a name or a relative path without dots, not '" +
                      std::string{value} + "'");
       if (list)
         list->emplace_back(value);

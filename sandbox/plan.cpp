@@ -120,6 +120,8 @@ private:
         if (entry.access == access::read) continue;
         return cannot(entry.index, "/proc is made anew for the command", "remove the entry");
       }
+      if (is_at_or_below(fact->canonical, "/sys") && entry.access == access::write)
+        return cannot(entry.index, "/sys changes the kernel's own state", "remove the entry");
       if (is_at_or_below(fact->canonical, "/dev") && !is_below(fact->canonical, "/dev/shm")) {
         // Of the host's devices nothing is shown that is not granted, so that a deny hides what the
         // private ones offer and needs nothing for the others.
@@ -143,6 +145,8 @@ private:
       for (const auto& [place, text] : fact->links)
         if (entry.access != access::deny) tree_.add_link(place, text);
     }
+    // Uid 0 could change the kernel's state through it, whatever folder around it is granted.
+    if (is_writable("/sys")) tree_.add("/sys", access::read, path_kind::directory);
     return {};
   }
 
@@ -179,8 +183,9 @@ private:
 
   /// Moving a folder takes what lies in it out of the place that a denial or a pointer names.
   void keep_parents(std::string_view path, const std::string& why) {
-    const std::string parent{parent_of(path)};
-    if (is_writable(parent) && !tree_.has(parent)) keep(parent, why);
+    for (auto parent = parent_of(path); parent != "/"; parent = parent_of(parent))
+      if (is_writable(parent) && !tree_.has(std::string{parent}))
+        return keep(std::string{parent}, why); // and with it those above
   }
 
   [[nodiscard]] bool has_entry(const std::string& path) const {
@@ -203,7 +208,9 @@ private:
     for (const auto* place : due) {
       const auto& found = place->found;
       keep_links(found, place->why);
-      if (place->named_elsewhere) keep_parents(found.canonical, place->why);
+      // Rebuilt with other content, the folder above would hold such a name that nobody protects.
+      if (place->named_elsewhere || found.kind != path_kind::missing)
+        keep_parents(found.canonical, place->why);
       if (!is_writable(found.canonical)) continue;
       if (found.kind == path_kind::missing) {
         close(found.existing_folder, found.canonical, place->why);

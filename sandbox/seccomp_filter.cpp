@@ -30,7 +30,6 @@ struct call {
 
 constexpr call always_refused[] = {
     // other processes
-    {"ptrace"},
     {"process_vm_readv"},
     {"process_vm_writev"},
     {"pidfd_getfd"},
@@ -61,7 +60,6 @@ constexpr call always_refused[] = {
     {"open_by_handle_at"},
     // kernel attack surface that commands of an agent have no use for
     {"userfaultfd"},
-    {"perf_event_open"},
     {"bpf"},
     {"fanotify_init"},
     {"fanotify_mark"},
@@ -86,6 +84,10 @@ constexpr call always_refused[] = {
     {"uselib"},
     {"nfsservctl"},
 };
+
+/// Refused by the supervisor, which can say so: of these the caller tells people no more than
+/// "Operation not permitted" (BR-120).
+constexpr call refused_by_name[] = {{"ptrace"}, {"perf_event_open"}};
 
 /// Calls that make, rename or remove a name, or change what it names.
 constexpr call changing[] = {
@@ -295,6 +297,8 @@ void host_rules(rule_sink& sink) {
 void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation, bool on_host) {
   for (const call& c : always_refused)
     sink.add(c, filter_answer::refuse);
+  for (const call& c : refused_by_name)
+    sink.add(c, filter_answer::supervise);
 
   // Its flags stand in memory, out of a filter's reach.
   sink.add({"clone3"}, filter_answer::unsupported);
@@ -319,6 +323,9 @@ void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation,
       sink.add({"openat"}, filter_answer::supervise, condition, {masked(2, flag, flag)});
     }
     sink.add({"openat2"}, filter_answer::unsupported);
+    // What the supervisor performs is done outside the walls that a program puts up for itself:
+    // better it knows that there are none. On the host we put up one of our own behind this filter.
+    if (!on_host) sink.add({"landlock_create_ruleset", 444}, filter_answer::unsupported);
     for (const call& c : changing)
       sink.add(c, filter_answer::supervise);
   }

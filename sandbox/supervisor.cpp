@@ -21,6 +21,9 @@
 namespace gatehouse::sandbox {
 namespace {
 
+constexpr const char* no_tracing = "the filter against tracing and debugging: ptrace";
+constexpr const char* no_measuring = "the filter against performance counters: perf_event_open";
+
 /// The registers of one call, brought to the form of its `at` variant.
 struct name_call {
   enum class what { none, open, mkdir, mknod, symlink, link, rename, remove, truncate };
@@ -92,13 +95,30 @@ struct supervisor::state {
     how.report(event);
   }
 
+  answer refuse_call(const char* call, const char* entry) {
+    sandbox_event event;
+    event.kind = sandbox_event_kind::blocked;
+    event.refusal = denial_kind::system_call;
+    event.call = call;
+    event.entry = entry;
+    how.report(event);
+    return answer::failure(EPERM);
+  }
+
   /// errno to answer with when a guard forbids it, else 0. Where a mount stands the kernel answers.
   int guarded(const name_call& call, const place& at, guarded_operation operation) {
+    return guarded(call, at, operation, at.object);
+  }
+  /// @param object what is there, when another way than the name `at` led to it
+  int guarded(const name_call& call, const place& at, guarded_operation operation,
+              const file_descriptor& object) {
     const auto* guard = folders.find(at, operation);
+    if (!guard && !at.exists()) guard = folders.find_bare_repository(at);
     if (!guard) return 0;
     struct statvfs mounted {};
-    if (guard->kind == guard_kind::closed && at.exists() &&
-        fstatvfs(at.object.get(), &mounted) == 0 && (mounted.f_flag & ST_RDONLY) != 0)
+    if (guard->kind == guard_kind::closed &&
+        fstatvfs((object ? object : at.folder).get(), &mounted) == 0 &&
+        (mounted.f_flag & ST_RDONLY) != 0)
       return 0;
     blocked(call.name, at.path(), guard->why);
     return EACCES;
@@ -162,7 +182,7 @@ answer supervisor::state::open_file(const caller& who, const name_call& call,
     }
     const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
     if (writes)
-      if (const int no = guarded(call, shown, guarded_operation::change))
+      if (const int no = guarded(call, shown, guarded_operation::change, at.object))
         return answer::failure(no);
     if (!who.still_waits()) return answer::failure(EINTR);
     if (!is_controlling_terminal(at))
@@ -208,7 +228,8 @@ answer supervisor::state::truncate(const caller& who, const name_call& call,
   if (is_process_information(at)) return answer::failure(refusal_of(at));
   const auto real = named(who, at);
   const place& shown = real ? *real : at;
-  if (const int no = guarded(call, shown, guarded_operation::change)) return answer::failure(no);
+  if (const int no = guarded(call, shown, guarded_operation::change, at.object))
+    return answer::failure(no);
   if (!is_reachable(at, shown)) return answer::failure(refusal_of(at));
   if (!who.still_waits()) return answer::failure(EINTR);
   return set_length(at, static_cast<off_t>(call.flags));
@@ -261,6 +282,10 @@ answer supervisor::state::link_or_rename(const caller& who, const name_call& cal
   if (!who.still_waits()) return answer::failure(EINTR);
   if (const int no = guarded(call, to, guarded_operation::place)) return answer::failure(no);
   if (is_link) {
+    // Under its new name the file could be changed.
+    const auto real = named(who, from);
+    if (const int no = guarded(call, real ? *real : from, guarded_operation::change, from.object))
+      return answer::failure(no);
     if (!may_change(to.folder_path)) return answer::failure(refusal_of(to));
     // Between mounts there are no hard links; without mounts a link would be a second, writable
     // name.
@@ -296,6 +321,8 @@ answer supervisor::state::remove(const caller& who, const name_call& call,
 answer supervisor::state::decide(const seccomp_notif& request) {
   const caller who{static_cast<pid_t>(request.pid), listener.get(), request.id};
   switch (request.data.nr) {
+  case SYS_ptrace: return refuse_call("ptrace", no_tracing);
+  case SYS_perf_event_open: return refuse_call("perf_event_open", no_measuring);
   case SYS_socket: return sockets.refuse_family(request.data);
   case SYS_connect: return sockets.connect(who, request.data);
   case SYS_bind: return sockets.bind(who, request.data);

@@ -3,7 +3,9 @@
 #include "policy/glob.hpp"
 #include "policy/path_text.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,86 +20,113 @@
 namespace gatehouse::sandbox {
 namespace {
 
+/// Patterns below one folder, all of them in one walk: reading folders is what takes time (BR-200).
 class glob_walk {
 public:
-  glob_walk(host_facts& facts, const policy::path_glob& glob, std::string pattern,
-            std::optional<std::uint32_t> depth, const walk_limits& limits, std::size_t& entries)
-      : facts_{facts}, glob_{glob}, pattern_{std::move(pattern)}, depth_{depth}, limits_{limits},
-        entries_{entries} {}
+  glob_walk(host_facts& facts, std::optional<std::uint32_t> depth, const walk_limits& limits,
+            std::size_t& entries)
+      : facts_{facts}, depth_{depth}, limits_{limits}, entries_{entries} {}
 
-  /// Why the walk did not come to its end; empty when it did.
-  std::string run(const std::string& folder) {
-    auto state = glob_.start();
-    for (auto name : policy::components_of(folder))
-      state = glob_.step(state, name);
-    if (!state.empty()) enter(folder, state);
-    while (!waiting_.empty() && stopped_.empty()) {
+  void add(policy::path_glob glob, std::string pattern) {
+    globs_.push_back({std::move(glob), std::move(pattern)});
+  }
+
+  void run(const std::string& folder) {
+    states all;
+    for (const auto& one : globs_) {
+      auto state = one.glob.start();
+      for (auto name : policy::components_of(folder))
+        state = one.glob.step(state, name);
+      all.push_back(std::move(state));
+    }
+    enter(folder, std::move(all));
+    while (!waiting_.empty() && !stopped_) {
       const auto next = std::move(waiting_.back());
       waiting_.pop_back();
       list(next);
     }
-    return std::move(stopped_);
   }
 
 private:
+  using states = std::vector<policy::path_glob::state>; ///< one for each pattern
+  struct compiled {
+    policy::path_glob glob;
+    std::string pattern;
+  };
   struct pending {
     std::string folder;
-    policy::path_glob::state state;
+    states state;
     std::uint32_t level;
   };
 
-  void enter(const std::string& folder, policy::path_glob::state state, std::uint32_t level = 0) {
+  void enter(const std::string& folder, states state, std::uint32_t level = 0) {
+    const bool all_done =
+        std::all_of(state.begin(), state.end(), [](const auto& one) { return one.empty(); });
     struct stat status {};
-    if (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
+    if (all_done || ::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
     if (visited_.emplace(status.st_dev, status.st_ino, state).second)
       waiting_.push_back({folder, std::move(state), level});
+  }
+
+  /// The walk ends: what still had something to find is not expanded.
+  void stop(const pending& at, const std::string& why) {
+    stopped_ = true;
+    for (std::size_t i = 0; i < globs_.size(); ++i)
+      if (!at.state[i].empty()) facts_.unexpanded_globs.emplace_back(globs_[i].pattern, why);
   }
 
   void list(const pending& at) {
     DIR* stream = ::opendir(at.folder.c_str());
     if (!stream) {
       // Files in a folder that can be entered but not listed can still be read by name.
-      if (::access(at.folder.c_str(), X_OK) == 0) stopped_ = "`" + at.folder + "` cannot be listed";
+      if (::access(at.folder.c_str(), X_OK) == 0) stop(at, "`" + at.folder + "` cannot be listed");
       return;
     }
-    while (const dirent* entry = ::readdir(stream)) {
+    while (const dirent* entry = stopped_ ? nullptr : ::readdir(stream)) {
       const std::string_view name{entry->d_name};
       if (name == "." || name == "..") continue;
-      if (++entries_ > limits_.glob_entries) {
-        stopped_ = "more than " + std::to_string(limits_.glob_entries) +
-                   " entries were looked at, the last in `" + at.folder + "`";
-        break;
-      }
-      auto state = glob_.step(at.state, name);
-      if (state.empty()) continue;
-      std::string path = at.folder == "/" ? "" : at.folder;
-      path.append("/").append(name);
-      if (glob_.accepts(state)) {
-        if (facts_.glob_matches.size() >= limits_.glob_matches) {
-          stopped_ = "more than " + std::to_string(limits_.glob_matches) + " paths match";
-          break;
-        }
-        auto found = look_at(path);
-        facts_.glob_matches.push_back({pattern_, std::move(path), std::move(found)});
-        continue;
-      }
-      const bool may_be_folder =
-          entry->d_type == DT_DIR || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN;
-      if (may_be_folder && (!depth_ || at.level + 1 < *depth_))
-        enter(path, std::move(state), at.level + 1);
+      if (++entries_ > limits_.glob_entries)
+        stop(at, "more than " + std::to_string(limits_.glob_entries) +
+                     " entries were looked at, the last in `" + at.folder + "`");
+      else
+        look_at_entry(at, name, entry->d_type);
     }
     ::closedir(stream);
   }
 
+  void look_at_entry(const pending& at, std::string_view name, unsigned char type) {
+    const auto path = [&] {
+      std::string whole = at.folder == "/" ? "" : at.folder;
+      return whole.append("/").append(name);
+    };
+    const bool may_be_folder = (type == DT_DIR || type == DT_LNK || type == DT_UNKNOWN) &&
+                               (!depth_ || at.level + 1 < *depth_);
+    const auto text = policy::path_glob::decode(name);
+    states below(may_be_folder ? globs_.size() : 0);
+    for (std::size_t i = 0; i < globs_.size(); ++i) {
+      if (at.state[i].empty()) continue;
+      const auto& [glob, pattern] = globs_[i];
+      if (glob.accepts_below(at.state[i], text)) {
+        if (facts_.glob_matches.size() >= limits_.glob_matches)
+          return stop(at, "more than " + std::to_string(limits_.glob_matches) + " paths match");
+        auto match = path();
+        auto found = look_at(match);
+        facts_.glob_matches.push_back({pattern, std::move(match), std::move(found)});
+      } else if (may_be_folder) {
+        below[i] = glob.step(at.state[i], text);
+      }
+    }
+    if (may_be_folder) enter(path(), std::move(below), at.level + 1);
+  }
+
   host_facts& facts_;
-  const policy::path_glob& glob_;
-  std::string pattern_;
+  std::vector<compiled> globs_;
   std::optional<std::uint32_t> depth_;
   const walk_limits& limits_;
   std::size_t& entries_;
-  std::string stopped_;
+  bool stopped_ = false;
   std::vector<pending> waiting_;
-  std::set<std::tuple<dev_t, ino_t, policy::path_glob::state>> visited_;
+  std::set<std::tuple<dev_t, ino_t, states>> visited_;
 };
 
 } // namespace
@@ -105,16 +134,19 @@ private:
 void walk_globs(host_facts& facts, const std::vector<policy::resolved_glob>& globs,
                 std::optional<std::uint32_t> depth, const walk_limits& limits) {
   std::size_t entries = 0;
+  std::map<std::string, glob_walk> walks; ///< by folder
   for (const auto& resolved : globs) {
     const auto& folder = resolved.folder;
     const auto pattern = resolved.pattern();
     const auto fact = facts.paths.try_emplace(folder, path_fact{}).first;
     if (fact->second.canonical.empty()) fact->second = look_at(folder);
-    const auto glob = policy::path_glob::compile(pattern);
+    auto glob = policy::path_glob::compile(pattern);
     if (!glob || fact->second.kind != path_kind::directory) continue;
-    auto stopped = glob_walk{facts, *glob, pattern, depth, limits, entries}.run(folder);
-    if (!stopped.empty()) facts.unexpanded_globs.emplace_back(pattern, std::move(stopped));
+    walks.try_emplace(folder, facts, depth, limits, entries)
+        .first->second.add(*std::move(glob), pattern);
   }
+  for (auto& [folder, walk] : walks)
+    walk.run(folder);
 }
 
 } // namespace gatehouse::sandbox

@@ -125,7 +125,7 @@ test('§16a what cannot be read, or belongs to no such question, is an error, an
   assert.equal((await command).status, 'completed');
 });
 
-test('§52 BR-170 an approval for the session is listed, holds for exactly its action, and is taken back', limit, async () => {
+test('§52 BR-011 BR-170 an approval for the session is listed, holds for exactly its action, and is taken back', limit, async () => {
   const thread = await newThread();
   const first = agent.callTool(shell(thread, dangerous));
   await reviewer.resolveApproval(await question(thread), 'acceptForSession');

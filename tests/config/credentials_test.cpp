@@ -35,6 +35,21 @@ TEST_SUITE("config.credentials") {
     CHECK(*read_or_make_token(folder.path() + "/state/tokens/reviewer.token") != *token);
   }
 
+  TEST_CASE("BR-047 a folder in which others can change something holds no token of ours") {
+    const tests::temp_folder folder;
+    const auto tokens = folder.path() + "/tokens";
+    REQUIRE(::mkdir(tokens.c_str(), 0700) == 0);
+    for (const mode_t mode : {0777, 0770, 0702}) {
+      REQUIRE(::chmod(tokens.c_str(), mode) == 0);
+      const auto made = read_or_make_token(tokens + "/t");
+      REQUIRE_FALSE(made);
+      CHECK(made.error().message.find(tokens + " ") != std::string::npos);
+      CHECK(::access((tokens + "/t").c_str(), F_OK) != 0);
+    }
+    REQUIRE(::chmod(tokens.c_str(), 01777) == 0);
+    CHECK(read_or_make_token(tokens + "/t"));
+  }
+
   TEST_CASE("a token that others can read, a link, a folder or nonsense is refused") {
     const tests::temp_folder folder;
     const auto path = folder.path() + "/t";

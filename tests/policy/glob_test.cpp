@@ -116,6 +116,25 @@ TEST_SUITE("policy.glob") {
     CHECK(may_match_below("/w/x/y", "/"));
   }
 
+  TEST_CASE("whether a name is accepted can be asked without a state") {
+    for (const char* pattern :
+         {"/w/**/*.env", "/w/**", "/w/**/**", "/w/a/**/b", "/w/{x,a/*}", "/w/a"}) {
+      const auto glob = *path_glob::compile(pattern);
+      for (const char* folder : {"/", "/w", "/w/a", "/w/a/c", "/v"}) {
+        auto state = glob.start();
+        for (const auto name : policy::components_of(folder))
+          state = glob.step(state, name);
+        for (const char* name : {"w", "a", "b", "x", "k.env", "c"}) {
+          CAPTURE(pattern);
+          CAPTURE(folder);
+          CAPTURE(name);
+          CHECK(glob.accepts_below(state, path_glob::decode(name)) ==
+                glob.accepts(glob.step(state, name)));
+        }
+      }
+    }
+  }
+
   TEST_CASE("folders in the same state have the same matches below") {
     const auto g = glob("/w/**/secret/*.env");
     const auto at = [&](std::string_view folder) {

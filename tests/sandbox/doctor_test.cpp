@@ -86,7 +86,10 @@ TEST_SUITE("sandbox.doctor") {
         {"landlock", warning, "6.12", [](auto& f) { f.landlock_abi = 5; }},
         {"ptrace_scope", failed, "2 or less", [](auto& f) { f.ptrace_scope = 3; }},
         {"boundary", failed, "do not run commands here",
-         [](auto& f) { f.boundary = host_findings::trial::broken; }},
+         [](auto& f) {
+           f.boundary = host_findings::trial::broken;
+           f.boundary_complaint = "wrote where it must not";
+         }},
         {"boundary", failed, "mend what failed above",
          [](auto& f) { f.boundary = host_findings::trial::did_not_run; }},
     };

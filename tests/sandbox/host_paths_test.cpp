@@ -265,6 +265,23 @@ TEST_SUITE("sandbox.host_paths") {
               .unexpanded_globs.size() == 1);
   }
 
+  TEST_CASE("BR-200 many deny globs below one folder are one walk, and each finds its own") {
+    temp_folder s;
+    for (int i = 0; i < 20; ++i)
+      s.write("w/d/" + std::to_string(i) + ".env", "x");
+    std::vector<profile_entry> globs;
+    for (int i = 0; i < 15; ++i)
+      globs.push_back(glob("**/" + std::to_string(i) + ".env"));
+    globs.push_back(glob("d")); // a folder that one pattern denies is looked through for the others
+    walk_limits limits;
+    limits.glob_entries = 21;
+    const auto facts = gather_host_facts(workspace(globs), context_of(s), limits);
+    CHECK(facts.unexpanded_globs.empty());
+    CHECK(facts.glob_matches.size() == 16);
+    limits.glob_entries = 20;
+    CHECK(gather_host_facts(workspace(globs), context_of(s), limits).unexpanded_globs.size() == 15);
+  }
+
   TEST_CASE("§62 a workspace behind a link counts under both spellings") {
     temp_folder s;
     s.folder("real");

@@ -80,8 +80,7 @@ constexpr std::uint64_t high = std::uint64_t{1} << 32;
 
 TEST_SUITE("sandbox.seccomp_filter") {
   TEST_CASE("§81 what commands have no use for is EPERM in every mode") {
-    for (const long number : {SYS_ptrace,
-                              SYS_process_vm_readv,
+    for (const long number : {SYS_process_vm_readv,
                               SYS_process_vm_writev,
                               SYS_pidfd_getfd,
                               SYS_kcmp,
@@ -101,7 +100,6 @@ TEST_SUITE("sandbox.seccomp_filter") {
                               SYS_setns,
                               SYS_open_by_handle_at,
                               SYS_userfaultfd,
-                              SYS_perf_event_open,
                               SYS_bpf,
                               SYS_kexec_load,
                               SYS_init_module,
@@ -111,6 +109,11 @@ TEST_SUITE("sandbox.seccomp_filter") {
                               SYS_quotactl})
       check({"refused", number, {}, eperm, eperm, eperm});
     check({"clone3", SYS_clone3, {}, enosys, enosys, enosys});
+  }
+
+  TEST_CASE("§81 BR-120 tracing is refused by the supervisor, which says so") {
+    for (const long number : {SYS_ptrace, SYS_perf_event_open})
+      check({"named", number, {}, supervise, supervise, supervise});
   }
 
   TEST_CASE("ordinary work is allowed") {

@@ -112,6 +112,101 @@ class AttackTest(RunCase):
             self.assertNotIn("SECRET", done.stdout)
         self.assertTrue(os.path.exists(self.ws + "/app/.env"))
 
+    def test_a_new_hard_link_does_not_carry_a_protected_file_out_of_its_name(self):
+        for number in range(210): # the last of them are guarded by name, not by a mount
+            os.mkdir(f"{self.ws}/{number:03}")
+            with open(f"{self.ws}/{number:03}/.envrc", "w", encoding="ascii") as file:
+                file.write("before")
+        script = 'for d in */; do ln "$d.envrc" "$d/other" 2>/dev/null && echo evil >> "$d/other"; done; true'
+        self.run_it("--", "bash", "-c", script)
+        for number in range(210):
+            with open(f"{self.ws}/{number:03}/.envrc", encoding="ascii") as file:
+                self.assertEqual(file.read(), "before", number)
+
+    def test_the_folder_above_a_token_cannot_be_moved_away(self):
+        home = self.base + "/home"
+        os.makedirs(home + "/.local/state/gatehouse/tokens")
+        with open(home + "/.local/state/gatehouse/tokens/agent.token", "w", encoding="ascii") as file:
+            file.write("SECRET")
+        env = {k: v for k, v in self.env.items() if k not in ("GATEHOUSE_HOME", "XDG_STATE_HOME")}
+        for script in ("mv .local x", "cat .local/state/gatehouse/tokens/agent.token x/state/gatehouse/tokens/agent.token"):
+            done = subprocess.run([GATEHOUSE, "run", "--cwd", home, "--profile", "workspace-write", "--", "sh", "-c",
+                                   script], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=GRACE_S, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertNotIn("SECRET", done.stdout)
+
+    def test_a_command_cannot_write_the_rules_that_the_command_line_names(self):
+        for name, real in (("my.rules", "my.rules"), ("link.rules", "real")):
+            with open(f"{self.ws}/{real}", "w", encoding="ascii") as rules:
+                rules.write('prefix_rule(["git", "push"], "forbidden")\n')
+            if name != real:
+                os.symlink(real, f"{self.ws}/{name}")
+            done = self.run_it("--rules", name, "--", "sh", "-c", f"echo 'prefix_rule([\"touch\"])' > {real}; "
+                               f"mv {real} gone; ln -sf /dev/null {name}")
+            self.assertNotEqual(done.returncode, 0)
+            with open(f"{self.ws}/{name}", encoding="ascii") as rules:
+                self.assertIn("forbidden", rules.read())
+
+    def test_no_bare_repository_is_laid_out_in_a_folder_that_was_there(self):
+        os.mkdir(self.ws + "/d")
+        for parts in ("mkdir d/objects d/refs; echo ref: refs/heads/m > d/HEAD",
+                      "echo ref: refs/heads/m > d/HEAD; mkdir d/objects d/refs", "mkdir x objects; mv x refs; : > HEAD"):
+            self.run_it("--", "sh", "-c", parts)
+            for folder in ("/d", ""):
+                there = [part for part in ("HEAD", "objects", "refs") if os.path.exists(f"{self.ws}{folder}/{part}")]
+                self.assertLess(len(there), 3, parts)
+            subprocess.run("rm -rf HEAD objects refs d/*", shell=True, cwd=self.ws, check=True)
+        own = self.run_it("--", "git", "init", "-q", "--bare", "own.git")
+        self.assertEqual(own.returncode, 0, own.stderr)
+
+    def test_a_protected_file_that_is_standard_input_is_not_opened_for_writing(self):
+        subprocess.run(["git", "init", "-q", self.ws], env=self.env, check=True)
+        with open(self.ws + "/.git/config", encoding="ascii") as config:
+            before = config.read()
+            config.seek(0)
+            subprocess.run([GATEHOUSE, "sandbox", "--cwd", self.ws, "--profile", "workspace-write", "--", "sh", "-c",
+                            "echo evil >> /proc/self/fd/0; echo evil > /dev/stdin"], env=self.env, stdin=config,
+                           capture_output=True, timeout=GRACE_S, check=False)
+        with open(self.ws + "/.git/config", encoding="ascii") as config:
+            self.assertEqual(config.read(), before)
+
+    def test_a_program_that_confines_itself_is_not_told_that_it_is(self):
+        asks = "import ctypes; print(ctypes.CDLL(None, use_errno=True).syscall(444, None, 0, 1), ctypes.get_errno())"
+        done = self.run_it("--", "python3", "-c", asks)
+        self.assertEqual(done.stdout, "-1 38\n", done.stderr)  # ENOSYS
+
+    def test_the_folder_above_a_protected_one_cannot_be_rebuilt(self):
+        subprocess.run(["git", "init", "-q", self.ws], env=self.env, check=True)
+        with open(self.ws + "/.git/config", "a", encoding="ascii") as config:
+            config.write("[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../cfgs/extra.conf\n")
+        for file in ("tools/hooks/pre-commit", "cfgs/extra.conf", ".github/hooks/h", "c/d/.vscode/tasks.json",
+                     "conf/gh/config.toml"):
+            os.makedirs(os.path.dirname(f"{self.ws}/{file}"), exist_ok=True)
+            with open(f"{self.ws}/{file}", "w", encoding="ascii") as made:
+                made.write("")
+            self.env["GATEHOUSE_HOME"] = self.ws + "/conf/gh"
+            top, folder = file.split("/")[0], os.path.dirname(file)
+            self.run_it("--", "sh", "-c", f"echo evil > {file}; mv {top} gone; mkdir -p {folder}; echo evil > {file}")
+            with open(f"{self.ws}/{file}", encoding="ascii") as made:
+                self.assertEqual(made.read(), "", file)
+
+    def test_the_kernels_own_state_is_not_writable_whatever_folder_is_granted(self):
+        for cwd in ("/", "/sys"):
+            done = subprocess.run([GATEHOUSE, "sandbox", "--cwd", cwd, "--profile", "workspace-write", "--", "sh", "-c",
+                                   ": >> /sys/kernel/mm/transparent_hugepage/enabled && echo OPENED"], env=self.env,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=GRACE_S, check=False)
+            self.assertEqual(done.stdout, b"")
+
+    def test_a_protected_relative_path_stops_no_command(self):
+        os.makedirs(self.ws + "/ci/deploy")
+        os.makedirs(self.base + "/gatehouse")
+        with open(self.base + "/gatehouse/config.toml", "w", encoding="ascii") as config:
+            config.write('protected_names = ["ci/deploy"]\n')
+        done = self.run_it("--", "sh", "-c", "echo ok > ci/other; echo evil > ci/deploy/a")
+        self.assertEqual(os.listdir(self.ws + "/ci/deploy"), [], done.stderr)
+        self.assertTrue(os.path.exists(self.ws + "/ci/other"), done.stderr)
+
     def test_a_socket_cannot_take_a_protected_name(self):
         done = subprocess.run([GATEHOUSE, "sandbox", "--profile", "workspace-write", "--cwd", self.ws, "--net", "--",
                                "python3", "-c", "import socket; socket.socket(socket.AF_UNIX).bind('.git')"],
