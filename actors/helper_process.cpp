@@ -1,5 +1,6 @@
 #include "actors/helper_process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -41,14 +42,16 @@ bool helper_report::take_line(std::string_view line) {
   case sandbox_event_kind::exec_failed:
   case sandbox_event_kind::boundary_failed:
   case sandbox_event_kind::killed: last_word_ = *event; return false;
-  case sandbox_event_kind::warning: return false; // says nothing about how it ended
+  case sandbox_event_kind::warning: warnings_.push_back(event->message); return false;
   }
   return false;
 }
 
-helper_end helper_report::conclude(int status) const {
-  helper_end end;
+command_end helper_report::conclude(int status) const {
+  command_end end;
+  end.started = started_;
   end.observed = observed_;
+  end.warnings = warnings_;
   const auto kind = last_word_ ? std::optional{last_word_->kind} : std::nullopt;
   if (started_ && (!kind || kind == sandbox_event_kind::boundary_failed)) {
     // The command ran, and its boundary was ended around it (kill -9, out of memory).
@@ -67,7 +70,7 @@ helper_end helper_report::conclude(int status) const {
     end.exit_code = status;
     end.exec_error = last_word_->error_number;
   } else if (!kind && status < 0) {
-    // Stopped before the command began: nothing ran, and nothing is wrong with the boundary.
+    // The helper was killed before it could say that the command had begun: it may have run.
     end.ending = attempt_ending::signalled;
     end.signal = -status;
   } else {
@@ -83,8 +86,8 @@ helper_end helper_report::conclude(int status) const {
 }
 
 result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loop& loop,
-                                                              const helper_request& request,
-                                                              helper_listener listener) {
+                                                              const command_request& request,
+                                                              command_listener listener) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     return error{errc::io, std::string{"cannot make a pipe: "} + std::strerror(errno),
@@ -94,22 +97,24 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
 
   auto launch = request.launch;
   launch.report_fd = report_fd_of_helper;
-  if (request.proxy_channel >= 0) launch.proxy_fd = proxy_fd_of_helper;
   reactor::spawn_request spawn;
+  if (request.proxy_channel) launch.proxy_fd = proxy_fd_of_helper;
   spawn.argv = sandbox::launch_argv(launch);
   spawn.program = launch.helper;
   spawn.env = request.environment;
   spawn.pass_fds = {{write_end.get(), report_fd_of_helper}};
-  if (request.proxy_channel >= 0)
-    spawn.pass_fds.push_back({request.proxy_channel, proxy_fd_of_helper});
+  if (request.proxy_channel)
+    spawn.pass_fds.push_back({request.proxy_channel.get(), proxy_fd_of_helper});
   spawn.terminal = request.terminal;
   if (request.tty) {
     spawn.input = reactor::stdin_mode::pty;
     spawn.output = reactor::output_mode::pty;
-  } else if (request.pipe_input) {
+  } else if (request.pipe_input || !request.input.empty()) {
     spawn.input = reactor::stdin_mode::pipe;
   }
 
+  auto limits = request.limits;
+  limits.pending_input = std::max(limits.pending_input, request.input.size());
   std::unique_ptr<helper_process> own{new helper_process{std::move(listener)}};
   auto* const self = own.get();
   auto process = reactor::process::spawn(
@@ -125,9 +130,13 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
              if (self->told_exit_) tell(self->listener_.on_end);
            },
        .on_input_drained = [self] { tell(self->listener_.on_input_drained); }},
-      request.limits);
+      limits);
   if (!process) return process.error();
   own->process_ = std::move(*process);
+  if (!request.input.empty()) {
+    (void)own->process_->write_stdin(request.input);
+    own->process_->close_stdin();
+  }
   own->reader_ =
       reactor::line_reader::open(loop, std::move(read_end),
                                  {[self](std::string_view line) {

@@ -20,6 +20,9 @@ exec_evaluation judge(const call_plan& plan, const policy::rule_set& rules,
 }
 
 exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
+  if (terms.elsewhere)
+    return judge(plan, *terms.rules,
+                 [](std::span<const std::string>) { return policy::program_facts{}; });
   auto search = terms.search;
   search.cwd = plan.what.cwd;
   return judge(plan, *terms.rules, [&](std::span<const std::string> words) {

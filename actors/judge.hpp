@@ -16,6 +16,8 @@ namespace gatehouse::actors {
 struct judgement_terms {
   std::shared_ptr<const policy::rule_set> rules; ///< never null
   sandbox::program_search search;                ///< `cwd` is taken from the call
+  /// The programs are on another machine: nothing is known of them, so none is trusted.
+  bool elsewhere = false;
   /// What protects paths that a patch names; cwd and roots are taken from the call.
   policy::access_context context;
 };

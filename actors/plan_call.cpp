@@ -36,6 +36,7 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
                           : std::get<std::vector<std::string>>(request.command);
   plan.what.cwd =
       request.workdir.empty() ? terms.cwd : policy::absolute_below(terms.cwd, request.workdir);
+  plan.what.environment_id = terms.environment_id;
   plan.what.timeout = request.timeout;
   plan.what.login = request.login;
   plan.what.sandbox_permissions = request.sandbox_permissions;

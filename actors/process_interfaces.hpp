@@ -38,35 +38,17 @@ struct exec_reply {
   call_report_ptr report;
   /// Set when the process has ended: how.
   std::optional<attempt_record> ended;
-  std::string message; ///< to the model, beside the result; may be empty
-};
-
-/// One session as a person sees it (§127).
-struct process_info {
-  int session_id = 0;
-  std::string call_id;
-  std::vector<std::string> argv;
-  std::string cwd;
-  bool tty = false;
-  bool background = false; ///< its exec_command has been answered
-  bool running = true;
-  bool sandboxed = true;
-  std::chrono::milliseconds age{0};
+  std::string message;  ///< to the model, beside the result; may be empty
+  bool refused = false; ///< `failure` is the no of whoever was asked
 };
 
 struct process_list {
   std::vector<process_info> sessions; ///< by id
 };
 
-/// What a session retained of all its output: beginning and end.
-struct process_transcript {
-  bool known = false;
-  std::string text;
-  std::uint64_t total_bytes = 0;
-};
-
 /// INTERNAL to the manager and its sessions.
 struct poll_order {
+  std::string call_id;
   std::string chars;
   std::chrono::milliseconds yield{0};
 };
@@ -98,6 +80,7 @@ struct process_event {
   };
   int session_id = 0;
   std::string call_id; ///< of the exec_command
+  int attempt = 1;
   std::variant<output, interaction, ended> what;
 };
 

@@ -78,6 +78,7 @@ void process_manager::on_exit() {
   for (auto& [write, open] : hooked_)
     open.caller.deliver(failed({errc::cancelled, "the session is over", {}}));
   hooked_.clear();
+  writes_.clear(); // their sessions answer them
   terms_ = {};
 }
 
@@ -86,8 +87,11 @@ process_manager::behavior_type process_manager::make_behavior() {
       [this](run_atom, const attempt_ptr& what) { return run_attempt(what); },
       [this](cancel_atom, const std::string& call) {
         const auto open = calls_.find(call);
-        if (open == calls_.end()) return;
-        if (auto* s = find(open->second.session_id)) send(s->actor, cancel_v, call);
+        if (open == calls_.end()) return cancel_write(call);
+        if (auto* s = find(open->second.session_id))
+          send(s->actor, cancel_v, call);
+        else if (const auto callee = callees_.find(call); callee != callees_.end())
+          send(callee->second, cancel_v); // it is judged or asked about
       },
       [this](run_atom, const exec_request_ptr& request) { return exec_command(request); },
       [this](run_atom, const stdin_request_ptr& request) { return write_stdin(request); },
@@ -159,6 +163,12 @@ caf::result<exec_reply_ptr> process_manager::exec_command(const exec_request_ptr
   auto answer = open.caller;
   calls_.emplace(call_id, std::move(open));
   auto callee = terms_.make_call(runtime_actor{process_manager_actor{this}});
+  if (!callee) {
+    calls_.erase(call_id);
+    store_.release(*id);
+    answer.deliver(failed({errc::cancelled, "the session is over", {}}));
+    return answer;
+  }
   callees_[call_id] = callee;
   request_call(callee, request);
   return answer;
@@ -271,6 +281,7 @@ caf::result<exec_reply_ptr> process_manager::write_stdin(const stdin_request_ptr
   if (!s || !s->background || s->dismissed) return failed(unknown_session(request->session_id));
   auto caller = make_response_promise<exec_reply_ptr>();
   auto answer = caller;
+  writes_[request->call_id] = {request->session_id, {}, caller};
   if (!request->chars.empty() && s->running && has_extra_authority(*s->request, *s->attempt))
     review_write(request, caller);
   else
@@ -280,9 +291,13 @@ caf::result<exec_reply_ptr> process_manager::write_stdin(const stdin_request_ptr
 
 void process_manager::review_write(const stdin_request_ptr& request,
                                    const caf::typed_response_promise<exec_reply_ptr>& caller) {
-  const auto refuse = [caller](const std::string& why) {
-    answer(caller, failed({errc::cancelled, "write_stdin was not allowed: " + why,
-                           "start a process that stays inside the sandbox, or ask the user"}));
+  const auto refuse = [this, request, caller](const std::string& why) {
+    if (writes_.erase(request->call_id) == 0) return; // cancelled, and answered
+    exec_reply reply;
+    reply.refused = true;
+    reply.failure = error{errc::cancelled, "write_stdin was not allowed: " + why,
+                          "start a process that stays inside the sandbox, or ask the user"};
+    answer(caller, std::make_shared<const exec_reply>(std::move(reply)));
   };
   if (!terms_.reviewer) return refuse("nobody can be asked");
   const auto* s = find(request->session_id);
@@ -302,10 +317,14 @@ void process_manager::review_write(const stdin_request_ptr& request,
                              std::to_string(request->session_id) + ", once.";
   question.without_sandbox = (*s->attempt)->backend == sandbox_backend::none;
   const auto digest = question.digest;
+  writes_[request->call_id].review_id = question.review_id;
   this->request(terms_.reviewer, caf::infinite, review_v,
                 std::make_shared<const review_request>(std::move(question)))
       .then(
           [this, request, caller, refuse, digest](const review_answer_ptr& said) {
+            const auto write = writes_.find(request->call_id);
+            if (write == writes_.end()) return;
+            write->second.review_id.clear();
             if (!is_approval(said->decision) || said->digest != digest) return refuse(said->reason);
             poll(request, caller);
           },
@@ -316,16 +335,20 @@ void process_manager::poll(const stdin_request_ptr& request,
                            caf::typed_response_promise<exec_reply_ptr> caller) {
   const int id = request->session_id;
   auto* s = find(id);
-  if (!s) return answer(caller, failed(unknown_session(id)));
+  if (!s) {
+    writes_.erase(request->call_id);
+    return answer(caller, failed(unknown_session(id)));
+  }
   const bool empty = request->chars.empty();
   const auto& y = terms_.yields;
   poll_order order;
+  order.call_id = request->call_id;
   order.chars = request->chars;
   order.yield = empty ? std::clamp(request->yield.value_or(y.poll_least), y.poll_least, y.poll_most)
                       : std::clamp(request->yield.value_or(y.write_default), y.least, y.most);
   if (terms_.process.on_event && (!empty || s->running))
     terms_.process.on_event(
-        {id, s->request->start.plan.call_id, process_event::interaction{request->chars}});
+        {id, s->request->start.plan.call_id, 1, process_event::interaction{request->chars}});
   store_.used(id, terms_.process.host.loop->now());
   store_.hold(id);
   this->request(s->actor, caf::infinite, poll_v,
@@ -335,6 +358,7 @@ void process_manager::poll(const stdin_request_ptr& request,
             polled(request, *piece, std::move(caller));
           },
           [this, request, caller](caf::error&) mutable {
+            writes_.erase(request->call_id);
             store_.unhold(request->session_id);
             forget(request->session_id);
             caller.deliver(failed(unknown_session(request->session_id)));
@@ -344,6 +368,7 @@ void process_manager::poll(const stdin_request_ptr& request,
 void process_manager::polled(const stdin_request_ptr& request, const poll_piece& piece,
                              caf::typed_response_promise<exec_reply_ptr> caller) {
   const int id = request->session_id;
+  writes_.erase(request->call_id);
   store_.unhold(id);
   store_.used(id, terms_.process.host.loop->now());
   if (piece.failure) return answer(caller, failed(*piece.failure));
@@ -366,11 +391,24 @@ void process_manager::polled(const stdin_request_ptr& request, const poll_piece&
   ask_hooks(*original, std::move(reply), std::move(caller));
 }
 
+/// Its session goes on (§127): only the wait or the question ends.
+void process_manager::cancel_write(const std::string& call_id) {
+  const auto write = writes_.find(call_id);
+  if (write == writes_.end()) return;
+  if (!write->second.review_id.empty()) {
+    send(terms_.reviewer, withdraw_v, write->second.review_id);
+    auto node = writes_.extract(write);
+    answer(node.mapped().caller, failed({errc::cancelled, "the call was cancelled", {}}));
+  } else if (const auto* s = find(write->second.session_id)) {
+    send(s->actor, cancel_v, call_id);
+  }
+}
+
 /// The poll that sees the end speaks for the original command (§124).
 void process_manager::ask_hooks(const exec_request& original, std::shared_ptr<exec_reply> reply,
                                 caf::typed_response_promise<exec_reply_ptr> caller) {
   auto handlers = terms_.hooks.loop ? terms_.hooks.rules.matching(hook_event::post_tool_use,
-                                                                  hook_tool::shell_command)
+                                                                  hook_tool::exec_command)
                                     : std::vector<hook_handler>{};
   if (handlers.empty()) return answer(caller, reply);
   const auto& plan = original.start.plan;
@@ -378,7 +416,7 @@ void process_manager::ask_hooks(const exec_request& original, std::shared_ptr<ex
   question.payload = terms_.hooks.context;
   question.payload.event = hook_event::post_tool_use;
   question.payload.cwd = plan.what.cwd;
-  question.payload.tool_name = tool_name(hook_tool::shell_command);
+  question.payload.tool_name = tool_name(hook_tool::exec_command);
   question.payload.tool_input = hook_command_input{hook_command_text(plan.what), {}};
   question.payload.tool_use_id = plan.call_id;
   question.payload.tool_response = reply->result.output;

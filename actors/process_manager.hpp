@@ -30,7 +30,7 @@ struct yield_bounds {
 
 struct process_manager_terms {
   process_terms process;
-  /// Spawns a call (with its hooks, if any) whose attempts go to `runtime`.
+  /// Spawns a call (with its hooks, if any) whose attempts go to `runtime`; null: no more calls.
   std::function<tool_call_actor(const runtime_actor& runtime)> make_call;
   /// Asked before anything is written to a process that has more authority than its session gives
   /// by itself. Unset: such writes are refused.
@@ -79,6 +79,13 @@ private:
     std::optional<hook_decision> said;
   };
 
+  /// A write_stdin that has not been answered.
+  struct open_write {
+    int session_id = 0;
+    std::string review_id; ///< not empty: somebody is asked about it
+    caf::typed_response_promise<exec_reply_ptr> caller;
+  };
+
   caf::result<exec_reply_ptr> exec_command(const exec_request_ptr& request);
   void request_call(const tool_call_actor& callee, const exec_request_ptr& request);
   caf::result<attempt_result_ptr> run_attempt(const attempt_ptr& what);
@@ -91,6 +98,7 @@ private:
               caf::typed_response_promise<exec_reply_ptr> caller);
   void ask_hooks(const exec_request& original, std::shared_ptr<exec_reply> reply,
                  caf::typed_response_promise<exec_reply_ptr> caller);
+  void cancel_write(const std::string& call_id);
   void dismiss(int id);
   void forget(int id);
   void session_ended(int id);
@@ -102,6 +110,7 @@ private:
   process_store store_;
   std::map<std::string, open_call> calls_; ///< by call id
   std::map<std::string, tool_call_actor> callees_;
+  std::map<std::string, open_write> writes_; ///< by call id
   std::map<int, session> sessions_;
   std::map<int, session> evicted_; ///< no longer in the table, not yet ended
   std::map<std::string, hooked_end> hooked_;

@@ -1,6 +1,6 @@
 #include "actors/process_session.hpp"
 
-#include "actors/attempt_denial.hpp"
+#include "actors/attempt_launch.hpp"
 #include "actors/network_outcome.hpp"
 
 #include <caf/send.hpp>
@@ -61,7 +61,10 @@ process_session::behavior_type process_session::make_behavior() {
         start();
         return answer;
       },
-      [this](cancel_atom, const std::string&) { stop(attempt_ending::cancelled); },
+      [this](cancel_atom, const std::string& call) {
+        if (call == (*attempt_)->call_id) return stop(attempt_ending::cancelled);
+        end_poll(call);
+      },
       [this](poll_atom, const poll_order_ptr& order) -> caf::result<poll_piece_ptr> {
         polls_.push_back({*order, make_response_promise<poll_piece_ptr>()});
         auto answer = polls_.back().caller;
@@ -101,47 +104,32 @@ void process_session::start() {
     deltas_ = reactor::delta_coalescer{limits};
   }
 
-  helper_request request;
-  request.launch.helper = terms_.host.helper;
-  request.launch.policy_cwd = terms.policy_cwd;
-  request.launch.command_cwd = terms.cwd;
-  request.launch.profile = terms.profile;
-  request.launch.hidden_paths = terms_.host.hidden_paths;
-  request.launch.workspace_roots = terms.workspace_roots;
-  request.launch.tmpdir = terms_.host.context.tmpdir;
-  request.launch.protected_names = terms_.host.protected_names;
-  request.launch.protected_paths = terms_.host.context.protected_paths;
-  request.launch.legacy_landlock = terms.backend == sandbox_backend::landlock;
-  request.launch.command = terms.argv;
-  request.environment = terms_.host.environment;
-  request.tty = terms.tty;
-
-  started_at_ = wait_began_ = terms_.host.loop->now();
   const process_actor self{this};
-  const auto proxy_end = attach_network(
-      terms_.host.attach_network, terms, [self](bool held) { caf::anon_send(self, hold_v, held); },
-      [self] { caf::anon_send(self, refuse_v); }, request.launch);
-  if (!proxy_end) return fail(proxy_end.error());
-  request.proxy_channel = proxy_end->get();
+  started_at_ = wait_began_ = terms_.host.loop->now();
+  auto request = helper_for(
+      terms_.host, terms, [self](bool held) { caf::anon_send(self, hold_v, held); },
+      [self] { caf::anon_send(self, refuse_v); });
+  if (!request) return fail(request.error());
+  request->tty = terms.tty;
 
   // These run on the loop, between our messages: they only keep bytes and wake us.
   auto wake = [self] { caf::anon_send(self, report_v); };
   auto started =
-      helper_process::start(*terms_.host.loop, request,
-                            {.on_started = {},
-                             .on_output = [this](reactor::output_stream stream,
-                                                 std::string_view bytes) { keep(stream, bytes); },
-                             .on_exit =
-                                 [this, wake](const helper_end& end) {
-                                   end_ = end;
-                                   wake();
-                                 },
-                             .on_end =
-                                 [this, wake] {
-                                   streams_ended_ = true;
-                                   wake();
-                                 },
-                             .on_input_drained = {}});
+      start_command(terms_.host, *request,
+                    {.on_started = {},
+                     .on_output = [this](reactor::output_stream stream,
+                                         std::string_view bytes) { keep(stream, bytes); },
+                     .on_exit =
+                         [this, wake](const command_end& end) {
+                           end_ = end;
+                           wake();
+                         },
+                     .on_end =
+                         [this, wake] {
+                           streams_ended_ = true;
+                           wake();
+                         },
+                     .on_input_drained = {}});
   if (!started) return fail(started.error());
   process_ = std::move(*started);
   wait_for(first_wait_);
@@ -171,8 +159,8 @@ void process_session::keep(reactor::output_stream stream, std::string_view bytes
 void process_session::announce(const std::vector<reactor::output_delta>& deltas) {
   if (!terms_.on_event) return;
   for (const auto& delta : deltas)
-    terms_.on_event(
-        {session_id_, (*attempt_)->call_id, process_event::output{delta.stream, delta.bytes}});
+    terms_.on_event({session_id_, (*attempt_)->call_id, (*attempt_)->number,
+                     process_event::output{delta.stream, delta.bytes}});
 }
 
 void process_session::arm_deltas() {
@@ -263,32 +251,8 @@ void process_session::conclude() {
   (void)tails_.finish(reactor::output_stream::standard_error);
   record_.duration =
       std::chrono::duration_cast<std::chrono::milliseconds>(terms_.host.loop->now() - started_at_);
-  record_.exit_code = end_->exit_code;
-  record_.signal = end_->signal;
-  // First cause wins (§97): what a stop did to a helper that was still setting up is no failure.
-  record_.ending = stopped_.value_or(end_->ending);
-  if (!stopped_) record_.failure = end_->failure;
-  const attempt_terms& terms = **attempt_;
-  if (record_.ending == attempt_ending::exited || record_.ending == attempt_ending::signalled) {
-    const auto output = tails_.output();
-    boundary_scope scope{terms.profile, terms_.host.context};
-    scope.context.cwd = terms.policy_cwd;
-    scope.context.project_roots = terms.workspace_roots;
-    sandbox::denial_evidence evidence;
-    evidence.exit_code = record_.exit_code;
-    evidence.signal = record_.signal;
-    evidence.cwd = terms.cwd;
-    evidence.argv = terms.argv;
-    evidence.stdout_tail = output.stdout_text;
-    evidence.stderr_tail = output.stderr_text;
-    evidence.backend = terms.backend;
-    evidence.network = terms.network;
-    evidence.observed = end_->observed;
-    if (auto denied = find_denial(scope, std::move(evidence))) {
-      record_.ending = attempt_ending::denied;
-      record_.denied = std::move(denied);
-    }
-  }
+  take_end(record_, *end_, stopped_);
+  look_for_denial(record_, terms_.host, **attempt_, *end_, tails_.output());
   close_network();
 }
 
@@ -309,8 +273,8 @@ void process_session::tell_end() {
   over_ = true;
   const attempt_terms& terms = **attempt_;
   if (terms_.on_event && started_at_ != reactor::clock::time_point{})
-    terms_.on_event(
-        {session_id_, terms.call_id, process_event::ended{record_, history_.render().value}});
+    terms_.on_event({session_id_, terms.call_id, terms.number,
+                     process_event::ended{record_, history_.render().value}});
   answer_first();
   answer_poll();
   if (manager_) send(manager_, ended_v, session_id_);
@@ -386,6 +350,15 @@ void process_session::answer_poll() {
   polls_.pop_front();
   polling_ = false;
   begin_poll();
+}
+
+/// The poll is answered with what came so far.
+void process_session::end_poll(const std::string& call_id) {
+  for (auto& poll : polls_)
+    if (poll.order.call_id == call_id) poll.order.yield = std::chrono::milliseconds::zero();
+  if (!polling_ || polls_.front().order.call_id != call_id) return;
+  wait_over_ = true;
+  answer_poll();
 }
 
 result<void> process_session::write(const std::string& chars) {

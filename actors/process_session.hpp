@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/helper_process.hpp"
+#include "actors/command_process.hpp"
 #include "actors/process_interfaces.hpp"
 #include "actors/shell_runtime.hpp"
 #include "reactor/delta_coalescer.hpp"
@@ -68,6 +68,7 @@ private:
   void answer_first();
   void begin_poll();
   void answer_poll();
+  void end_poll(const std::string& call_id);
   result<void> write(const std::string& chars);
   [[nodiscard]] poll_piece take_piece();
 
@@ -77,7 +78,7 @@ private:
   process_manager_actor manager_;
   attempt_ptr attempt_;
   caf::typed_response_promise<attempt_result_ptr> first_;
-  std::unique_ptr<helper_process> process_;
+  std::unique_ptr<command_process> process_;
   reactor::output_capture tails_;     ///< of each stream, for the classification of its end
   reactor::head_tail_buffer unread_;  ///< both streams, since the last poll
   reactor::head_tail_buffer history_; ///< both streams, since the start
@@ -94,7 +95,7 @@ private:
   bool polling_ = false;
   bool wait_over_ = false;
   std::optional<attempt_ending> stopped_; ///< limit or cancellation, whichever came first
-  std::optional<helper_end> end_;
+  std::optional<command_end> end_;
   bool streams_ended_ = false;
   attempt_record record_;
   reactor::clock::time_point hard_at_;                ///< when the hard limit falls due

@@ -16,7 +16,8 @@ namespace gatehouse::actors {
 
 /// What holds for every call of a session: the configuration after all its layers.
 struct session_terms {
-  std::string cwd; ///< absolute
+  std::string environment_id = "local"; ///< the machine that its calls run on (§7)
+  std::string cwd;                      ///< absolute, of that machine
   approval_policy approval;
   permission_profile profile;
   /// What the profile's symbolic paths and protections mean; its `project_roots` are the

@@ -4,6 +4,7 @@
 #include "actors/event_log.hpp"
 #include "actors/open_reviews.hpp"
 #include "actors/orchestrator.hpp"
+#include "actors/process_manager.hpp"
 #include "actors/review_desk.hpp"
 #include "actors/thread.hpp"
 #include "actors/thread_terms.hpp"
@@ -46,13 +47,20 @@ public:
   const char* name() const override { return "gatehouse.thread"; }
 
 private:
-  struct running_call {
-    tool_call_actor actor; ///< unset: request_permissions
-    std::string review_id; ///< request_permissions: of its question
+  /// What events about a call say and count.
+  struct told_of_call {
     std::string turn;
-    std::string tool;
     std::size_t deltas = 0;
+  };
+  struct running_call {
+    tool_call_actor actor; ///< unset: request_permissions, or of a terminal session
+    std::string review_id; ///< request_permissions: of its question
+    told_of_call told;
+    std::string tool;
     std::function<void(const result<call_report_ptr>&)> done;
+    bool terminal = false; ///< run by the manager of the terminal sessions
+    std::uint64_t max_output_tokens = 0;
+    std::optional<thread_events::terminal_ended> session_end; ///< came before the call's own answer
   };
   /// What the review desk looks at whenever it is asked something.
   struct now {
@@ -75,6 +83,12 @@ private:
   void on(const thread_messages::add_transcript& m);
   void on(const thread_messages::read_status& m);
   void on(const thread_messages::revoke& m);
+  void on(const thread_messages::list_terminals& m);
+  void on(const thread_messages::read_terminal& m);
+  void on(const thread_messages::signal_terminal& m);
+  void on(const thread_messages::resize_terminal& m);
+  void on(const thread_messages::end_terminal& m);
+  void on(const thread_messages::clean_terminals& m);
   void on(const thread_messages::close_thread& m);
 
   void ask_permissions(const tool_request& asked, const permissions_request& wish,
@@ -85,7 +99,6 @@ private:
   running_call& begin_item(const std::string& id, const std::string& tool, const proposal& what,
                            std::function<void(const result<call_report_ptr>&)> on_end);
   bool refuse_after_stop(const std::string& id);
-  void cancel(const running_call& call);
   [[nodiscard]] review_desk_terms desk_terms();
   void add_network();
   [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
@@ -94,9 +107,25 @@ private:
   void close_turn(thread_events::turn_ending how, const std::string& reason);
   void run(const tool_request& asked, planned_call planned,
            std::function<void(const result<call_report_ptr>&)> on_end);
+  void exec_command(const std::string& call_id, const terminal_request& asked,
+                    planned_call planned);
+  void write_stdin(const std::string& call_id, const stdin_arguments& asked);
+  template <class Order>
+  void to_terminals(const std::string& call_id, Order order);
+  void terminal_answered(const std::string& call_id, const exec_reply& reply);
+  void terminal_ended(const thread_events::terminal_ended& over);
+  template <class Answer, class... What>
+  void order_terminals(std::function<void(Answer)> hearer, What... what);
+  [[nodiscard]] process_manager_actor& terminals();
+  /// A call with its hooks, if there are any. A patch is heard of by the hooks of patches, and,
+  /// where it came as a command, also by those of `tool`.
+  tool_call_actor spawn_call(orchestrator_partners partners, hook_tool tool);
+  void cancel(const std::string& call_id, const running_call& call);
   void ended(const std::string& call_id, const call_report_ptr& report);
   void conclude(const std::string& call_id, const call_report_ptr& report);
   void begin_audit();
+  /// @param go_on hears nothing when the entry stands, else why it does not
+  void when_recorded(audit_record what, std::function<void(const std::string&)> go_on);
   [[nodiscard]] audit_record entry(audit_kind kind, std::string call_id, std::string body) const;
   void note(transcript_entry entry);
 
@@ -107,6 +136,7 @@ private:
   void keep_next_rule();
   void rules_read();
 
+  void heard(const thread_event_body& what);
   thread_event_ptr publish(thread_event_body what, const std::string& turn);
   void finish_closing();
 
@@ -126,6 +156,9 @@ private:
   std::vector<thread_messages::subscribe> subscribers_;
   orchestrator_partners partners_;
   std::function<void()> turn_over_; ///< tells the managed network, if there is one (§112)
+  process_manager_actor terminals_; ///< made with the first terminal session
+  std::map<std::string, told_of_call>
+      background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id
   std::set<std::string> used_ids_;              ///< of calls and turns
   std::string turn_;                            ///< empty: none is open

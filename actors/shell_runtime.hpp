@@ -22,6 +22,8 @@
 
 namespace gatehouse::actors {
 
+class remote_environment; // actors/remote_environment.hpp
+
 /// What every attempt of a host has in common.
 struct shell_terms {
   reactor::event_loop* loop = nullptr;  ///< outlives the actors
@@ -34,6 +36,8 @@ struct shell_terms {
   std::chrono::milliseconds default_timeout{10'000}; ///< §95
   std::chrono::milliseconds end_grace{2'000};        ///< between SIGTERM and SIGKILL
   reactor::capture_limits capture;
+  /// The machine that commands run on; null: this one.
+  std::shared_ptr<remote_environment> remote;
   /// Ties an attempt to its network registration; unset: there is no managed network here.
   network_attacher attach_network;
   /// Attempts that run at the same time; more wait for their turn, the oldest first.
@@ -47,14 +51,8 @@ struct shell_terms {
 /// One attempt: the helper process, its output, its report, its time limit (§94–§99a). Ends with
 /// it.
 using shell_attempt_actor = runtime_actor::extend<
-    // INTERNAL: bytes of a stream; the next read waits until they are kept.
-    caf::reacts_to<output_atom, int, std::string>,
-    // INTERNAL: a line of the helper's report; nothing more: the report has ended.
-    caf::reacts_to<report_atom, std::string>, caf::reacts_to<report_atom>,
-    // INTERNAL: the helper and its streams have ended; code, or minus the signal.
-    caf::reacts_to<ended_atom, int>,
-    // INTERNAL: the time limit.
-    caf::reacts_to<expire_atom>,
+    // INTERNAL: the helper and its streams have ended.
+    caf::reacts_to<ended_atom>,
     // INTERNAL: somebody is asked about a host: the time limit stands still, or goes on.
     caf::reacts_to<hold_atom, bool>>;
 

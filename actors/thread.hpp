@@ -5,6 +5,7 @@
 #include "protocol/thread_event.hpp"
 #include "protocol/tool_request.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,26 @@ public:
   virtual void on_event(const thread_event_ptr& event) = 0;
 };
 
+/// One terminal session as a person sees it (§127).
+struct process_info {
+  int session_id = 0;
+  std::string call_id;
+  std::vector<std::string> argv;
+  std::string cwd;
+  bool tty = false;
+  bool background = false; ///< its exec_command has been answered
+  bool running = true;
+  bool sandboxed = true;
+  std::chrono::milliseconds age{0};
+};
+
+/// What a terminal session retained of all its output: beginning and end.
+struct process_transcript {
+  bool known = false;
+  std::string text;
+  std::uint64_t total_bytes = 0;
+};
+
 namespace thread_messages {
 
 /// Runs a call (§6), beside all others that are under way. `done` hears its end; an error
@@ -36,7 +57,8 @@ struct begin_call {
   std::function<void(const result<call_report_ptr>&)> done; ///< may be unset
 };
 
-/// Ends a call; its report still comes. Unknown ids are ignored.
+/// Ends a call; its report still comes. An exec_command that waits takes its process with it, a
+/// write_stdin that waits leaves its session alone. Unknown ids are ignored.
 struct cancel_call {
   std::string call_id;
 };
@@ -69,8 +91,9 @@ struct start_turn {
   std::function<void(const result<std::string>&)> done; ///< the id; may be unset
 };
 
-/// Ends the open turn: its calls are cancelled, its questions withdrawn, its grants end. Nothing
-/// happens when `turn_id` is neither empty nor the open one.
+/// Ends the open turn: its calls are cancelled, its questions withdrawn, its grants end. Terminal
+/// sessions that have outlived their calls go on (§127). Nothing happens when `turn_id` is neither
+/// empty nor the open one.
 struct end_turn {
   std::string turn_id;
   thread_events::turn_ending how = thread_events::turn_ending::completed;
@@ -117,6 +140,37 @@ struct revoke {
   std::function<void(bool found)> done; ///< may be unset
 };
 
+/// The terminal sessions of the thread (§127), by id: those that run, and those that have ended and
+/// whose end no poll has seen.
+struct list_terminals {
+  std::function<void(const std::vector<process_info>&)> done; ///< never unset
+};
+struct read_terminal {
+  int session_id = 0;
+  std::function<void(const process_transcript&)> done; ///< never unset
+};
+/// To one session; `done` hears whether there is such a session.
+struct signal_terminal {
+  int session_id = 0;
+  int signal = 0;                 ///< to the process group of the command
+  std::function<void(bool)> done; ///< may be unset
+};
+struct resize_terminal {
+  int session_id = 0;
+  int rows = 24;
+  int columns = 80;
+  std::function<void(bool)> done; ///< may be unset
+};
+/// Ctrl-C, SIGTERM, SIGKILL over the whole tree; `done` comes when nothing is left of it.
+struct end_terminal {
+  int session_id = 0;
+  std::function<void(bool)> done; ///< may be unset
+};
+/// The same for all that outlived their calls; `done` hears how many they were, at once.
+struct clean_terminals {
+  std::function<void(int)> done; ///< may be unset
+};
+
 /// Ends everything; `done` is the last that is heard of the thread.
 struct close_thread {
   std::function<void()> done; ///< may be unset
@@ -128,7 +182,10 @@ using thread_message = std::variant<
     thread_messages::begin_call, thread_messages::cancel_call, thread_messages::answer_review,
     thread_messages::allow_refused, thread_messages::start_turn, thread_messages::end_turn,
     thread_messages::subscribe, thread_messages::unsubscribe, thread_messages::add_transcript,
-    thread_messages::read_status, thread_messages::revoke, thread_messages::close_thread>;
+    thread_messages::read_status, thread_messages::revoke, thread_messages::list_terminals,
+    thread_messages::read_terminal, thread_messages::signal_terminal,
+    thread_messages::resize_terminal, thread_messages::end_terminal,
+    thread_messages::clean_terminals, thread_messages::close_thread>;
 
 /// One thread; copies mean the same one. Made by a thread_host, which ends it if nobody has.
 class thread_handle {

@@ -34,7 +34,12 @@ void answer_for_nobody(const thread_message& message) {
         using kind = std::decay_t<decltype(m)>;
         if constexpr (std::is_same_v<kind, read_status>) {
           m.done({});
-        } else if constexpr (std::is_same_v<kind, revoke>) {
+        } else if constexpr (std::is_same_v<kind, list_terminals> ||
+                             std::is_same_v<kind, read_terminal>) {
+          m.done({});
+        } else if constexpr (std::is_same_v<kind, clean_terminals>) {
+          if (m.done) m.done(0);
+        } else if constexpr (requires { m.done(false); }) {
           if (m.done) m.done(false);
         } else if constexpr (std::is_same_v<kind, close_thread>) {
           if (m.done) m.done();

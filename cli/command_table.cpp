@@ -39,19 +39,23 @@ constexpr option_spec agent_token{"--agent-token-file", "FILE",
 constexpr option_spec reviewer_token{"--reviewer-token-file", "FILE",
                                      "whoever has it may answer; default: as above", file};
 
-constexpr option_spec run_options[] = {shell,
-                                       login,
-                                       profile,
-                                       ask,
-                                       cwd,
-                                       backend,
-                                       timeout,
-                                       rules,
-                                       sandbox_permissions,
-                                       additional_permissions,
-                                       justification,
-                                       prefix_rule,
-                                       json};
+constexpr option_spec run_options[] = {
+    shell,
+    login,
+    profile,
+    ask,
+    cwd,
+    backend,
+    timeout,
+    rules,
+    sandbox_permissions,
+    additional_permissions,
+    justification,
+    prefix_rule,
+    {"--exec-server", "URL", "run it on the machine of this exec server", text},
+    {"--exec-cwd", "DIR", "with --exec-server: working folder there", text},
+    {"--exec-token-file", "FILE", "with --exec-server: its token", file},
+    json};
 constexpr option_spec patch_options[] = {profile, ask, cwd, backend, timeout, rules, json};
 constexpr option_spec batch_options[] = {
     {"--jobs", "N", "calls at the same time; default: 1", text, {}, false, "-j"},
@@ -192,8 +196,9 @@ constexpr command_spec table[] = {
     {.name = "run",
      .synopsis = "[options] (-- CMD… | --shell STRING)",
      .summary = "one command through decision, approval and sandbox",
-     .about = "At a terminal a needed approval is asked for there; elsewhere it is a refusal.",
-     .notes = "The command reads nothing from standard input. With --json nothing else than the "
+     .about = "",
+     .notes = "At a terminal a needed approval is asked for there; elsewhere it is a refusal. The "
+              "command reads nothing from standard input. With --json nothing else than the "
               "document is written to standard output: decision, reviews, attempts, output.",
      .options = run_options,
      .rest = command,

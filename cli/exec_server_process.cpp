@@ -125,7 +125,7 @@ void exec_process::start() {
   for (const auto& [name, value] : what_.env)
     variables[name] = value;
 
-  actors::helper_request request;
+  actors::command_request request;
   request.launch.helper = host_.helper;
   request.launch.command_cwd = what_.cwd;
   if (what_.sandbox) {
@@ -157,7 +157,7 @@ void exec_process::start() {
              arm();
            },
        .on_output = [this](output_stream stream, std::string_view bytes) { keep(stream, bytes); },
-       .on_exit = [this](const actors::helper_end& end) { exited(end); },
+       .on_exit = [this](const actors::command_end& end) { exited(end); },
        .on_end =
            [this] {
              streams_ended_ = true;
@@ -238,7 +238,7 @@ void exec_process::emit_chunk(std::string_view stream, std::string bytes) {
   }
 }
 
-void exec_process::exited(const actors::helper_end& end) {
+void exec_process::exited(const actors::command_end& end) {
   if (!started_) {
     failure why{code::internal, {}, "spawnFailed", {}};
     if (end.exec_error) {
@@ -284,7 +284,7 @@ void exec_process::tell_closed() {
   later_.start(std::chrono::milliseconds{0}, [this] { process_.reset(); });
 }
 
-bool exec_process::denied(const actors::helper_end& end) {
+bool exec_process::denied(const actors::command_end& end) {
   if (!sandboxed() || exit_code_ == 0) return false;
   (void)tails_.finish(output_stream::standard_output);
   (void)tails_.finish(output_stream::standard_error);

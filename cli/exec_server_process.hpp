@@ -79,10 +79,10 @@ private:
   void emit(const std::vector<reactor::output_delta>& deltas);
   void emit_chunk(std::string_view stream, std::string bytes);
   void arm();
-  void exited(const actors::helper_end& end);
+  void exited(const actors::command_end& end);
   void tell_exit();
   void tell_closed();
-  [[nodiscard]] bool denied(const actors::helper_end& end);
+  [[nodiscard]] bool denied(const actors::command_end& end);
   [[nodiscard]] bool news_after(std::uint64_t seq) const;
   [[nodiscard]] std::string answer_now(const exec_server::process_read& order) const;
   void serve_reads();
@@ -111,7 +111,7 @@ private:
   std::vector<std::unique_ptr<waiting_read>> reads_;
   bool started_ = false;
   bool streams_ended_ = false;
-  std::optional<actors::helper_end> end_;
+  std::optional<actors::command_end> end_;
   std::optional<int> exit_code_;
   bool denied_ = false;
   bool closed_ = false;

@@ -5,6 +5,7 @@
 #include "actors/thread_host.hpp"
 #include "cli/audit_setup.hpp"
 #include "cli/output.hpp"
+#include "cli/remote_session.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/terminal_reviewer.hpp"
 #include "cli/thread_setup.hpp"
@@ -112,6 +113,8 @@ int run_call(const options& given, shell_request wish, report_style style) {
     complain(audit.error());
     return exit_wrong_usage;
   }
+  if (const auto moved = move_to_exec_server(setup->terms, given, host.loop()); !moved)
+    return wrong_usage_of("run", to_string(moved.error()));
   warn(setup->warnings);
   const bool json = given.has("--json");
   auto& terms = setup->terms;

@@ -209,6 +209,16 @@ std::string audit_attempt(const proposal& what, sandbox_backend sandbox, network
   return std::move(out).take();
 }
 
+std::string audit_stdin(int session_id) {
+  json_writer out;
+  out.open('{');
+  out.field("tool", "write_stdin");
+  out.key("session_id");
+  out.number(session_id);
+  out.close('}');
+  return std::move(out).take();
+}
+
 std::string audit_file_call(std::string_view method, std::string_view path,
                             std::string_view destination, std::size_t bytes,
                             std::string_view profile_json) {

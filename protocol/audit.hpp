@@ -64,6 +64,8 @@ std::string audit_review(const review_answer& answer);
 /// @param review_id of the approval; empty: policy allowed it without a question
 std::string audit_attempt(const proposal& what, sandbox_backend sandbox, network_mode network,
                           std::string_view profile_json, std::string_view review_id);
+/// Of write_stdin, to a terminal session.
+std::string audit_stdin(int session_id);
 /// Of an exec server: a call about files.
 /// @param profile_json empty: no boundary
 std::string audit_file_call(std::string_view method, std::string_view path,

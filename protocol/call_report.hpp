@@ -89,6 +89,8 @@ struct call_report {
   captured_output output;                   ///< of the last attempt
   std::optional<patch_result> patch;        ///< set when the call is a patch
   std::optional<given_permissions> granted; ///< request_permissions: what it was given
+  /// The terminal session that goes on after the call (§122); unset: nothing is left of it.
+  std::optional<int> session_id;
   std::string message; ///< to the model: why it was refused or denied and the safer path (§48b)
   std::optional<error> failure;
 };

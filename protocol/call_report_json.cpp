@@ -50,6 +50,8 @@ json::object attempt_json(const attempt_record& attempt) {
     out["grace_ms"] = attempt.grace.count();
   } else if (attempt.ending == attempt_ending::cancelled)
     out["cancelled"] = true;
+  else if (attempt.ending == attempt_ending::running)
+    out["running"] = true;
   else if (attempt.signal)
     out["signal"] = *attempt.signal;
   else if (attempt.exit_code)
@@ -124,6 +126,7 @@ std::string encode_call_report(const call_report& report) {
   if (report.granted) out["granted"] = json::parse(encode_given_permissions(*report.granted));
   if (!report.message.empty()) out["message"] = text(report.message);
   if (report.failure) out["failure"] = error_json(*report.failure);
+  if (report.session_id) out["session_id"] = *report.session_id;
   return json::serialize(out);
 }
 

@@ -47,6 +47,7 @@ struct attempt_began {
   network_mode network = network_mode::isolated;
 };
 /// Bytes as they came; at most 10,000 of these for one call (§96). What follows is in the report.
+/// Those of a terminal session go on after the end of its item.
 struct output_delta {
   std::string call_id;
   int attempt = 1;
@@ -62,6 +63,18 @@ struct attempt_denied {
 struct item_ended {
   std::shared_ptr<const call_report> report; ///< never null
 };
+/// write_stdin wrote to a terminal session, or polled it while its process lived (§125).
+struct terminal_interaction {
+  std::string call_id; ///< of the exec_command that started it
+  int session_id = 0;
+  std::string chars; ///< empty: a poll
+};
+/// The process of a session that had outlived its call has ended (§122).
+struct terminal_ended {
+  std::string call_id; ///< of the exec_command that started it
+  int session_id = 0;
+  attempt_record how;
+};
 /// For the user; it changes nothing.
 struct warning {
   std::string text;
@@ -69,11 +82,11 @@ struct warning {
 
 } // namespace thread_events
 
-using thread_event_body = std::variant<thread_events::turn_started, thread_events::turn_ended,
-                                       thread_events::item_started, thread_events::review_asked,
-                                       thread_events::review_resolved, thread_events::attempt_began,
-                                       thread_events::output_delta, thread_events::attempt_denied,
-                                       thread_events::item_ended, thread_events::warning>;
+using thread_event_body = std::variant<
+    thread_events::turn_started, thread_events::turn_ended, thread_events::item_started,
+    thread_events::review_asked, thread_events::review_resolved, thread_events::attempt_began,
+    thread_events::output_delta, thread_events::attempt_denied, thread_events::item_ended,
+    thread_events::terminal_interaction, thread_events::terminal_ended, thread_events::warning>;
 
 struct thread_event {
   std::uint64_t seq = 0; ///< counts from 1 without a gap within a thread

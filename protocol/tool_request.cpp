@@ -4,12 +4,14 @@
 #include "protocol/profile_json.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace gatehouse {
 namespace {
 
 constexpr std::int64_t longest_timeout_ms = 24LL * 60 * 60 * 1000;
+constexpr std::int64_t most_tokens = 1'000'000'000;
 
 /// The field, unless it is missing or null: clients write their unset optionals so.
 std::optional<json_node> given(const json_fields& fields, std::string_view name) {
@@ -35,16 +37,16 @@ result<additional_permissions> overlay_of(const json_node& node) {
   return overlay;
 }
 
-result<tool_arguments> read_shell(const json_node& root) {
-  const auto fields =
-      root.object({"command", "argv", "workdir", "timeout_ms", "login", "sandbox_permissions",
-                   "additional_permissions", "justification", "prefix_rule"});
-  if (!fields) return fields.error();
+/// What the two command tools have in common. @param script the field that holds the script
+result<shell_request> read_command(const json_node& root, const json_fields& own,
+                                   std::string_view script) {
+  const auto* fields = &own;
   shell_request request;
-  const auto command = given(*fields, "command");
+  const auto command = given(*fields, script);
   const auto argv = given(*fields, "argv");
   if (command.has_value() == argv.has_value())
-    return root.wrong("give either `command` (a script) or `argv` (a list of words)");
+    return root.wrong("give either `" + std::string{script} +
+                      "` (a script) or `argv` (a list of words)");
   if (command) {
     auto text = command->text();
     if (!text) return text.error();
@@ -65,11 +67,6 @@ result<tool_arguments> read_shell(const json_node& root) {
     auto text = field->text();
     if (!text) return text.error();
     request.justification = *std::move(text);
-  }
-  if (const auto field = given(*fields, "timeout_ms")) {
-    const auto ms = field->integer(1, longest_timeout_ms);
-    if (!ms) return ms.error();
-    request.timeout = std::chrono::milliseconds{*ms};
   }
   if (const auto field = given(*fields, "login")) {
     const auto yes = field->boolean();
@@ -93,6 +90,73 @@ result<tool_arguments> read_shell(const json_node& root) {
     if (!words) return words.error();
     request.prefix_rule = *std::move(words);
   }
+  return request;
+}
+
+result<tool_arguments> read_shell(const json_node& root) {
+  const auto fields =
+      root.object({"command", "argv", "workdir", "timeout_ms", "login", "sandbox_permissions",
+                   "additional_permissions", "justification", "prefix_rule"});
+  if (!fields) return fields.error();
+  auto request = read_command(root, *fields, "command");
+  if (!request) return request.error();
+  if (const auto field = given(*fields, "timeout_ms")) {
+    const auto ms = field->integer(1, longest_timeout_ms);
+    if (!ms) return ms.error();
+    request->timeout = std::chrono::milliseconds{*ms};
+  }
+  return tool_arguments{*std::move(request)};
+}
+
+/// `yield_time_ms` and `max_output_tokens`.
+template <class Request>
+result<void> read_waiting(const json_fields& fields, Request& request) {
+  if (const auto field = given(fields, "yield_time_ms")) {
+    const auto ms = field->integer(0, longest_timeout_ms);
+    if (!ms) return ms.error();
+    request.yield = std::chrono::milliseconds{*ms};
+  }
+  if (const auto field = given(fields, "max_output_tokens")) {
+    const auto tokens = field->integer(0, most_tokens);
+    if (!tokens) return tokens.error();
+    request.max_output_tokens = static_cast<std::uint64_t>(*tokens);
+  }
+  return {};
+}
+
+result<tool_arguments> read_terminal(const json_node& root) {
+  const auto fields = root.object({"cmd", "argv", "workdir", "tty", "login", "yield_time_ms",
+                                   "max_output_tokens", "sandbox_permissions",
+                                   "additional_permissions", "justification", "prefix_rule"});
+  if (!fields) return fields.error();
+  auto command = read_command(root, *fields, "cmd");
+  if (!command) return command.error();
+  terminal_request request;
+  request.command = *std::move(command);
+  if (const auto field = given(*fields, "tty")) {
+    const auto yes = field->boolean();
+    if (!yes) return yes.error();
+    request.tty = *yes;
+  }
+  if (auto read = read_waiting(*fields, request); !read) return read.error();
+  return tool_arguments{std::move(request)};
+}
+
+result<tool_arguments> read_stdin(const json_node& root) {
+  const auto fields = root.object({"session_id", "chars", "yield_time_ms", "max_output_tokens"});
+  if (!fields) return fields.error();
+  const auto session = fields->need("session_id");
+  if (!session) return session.error();
+  const auto number = session->integer(0, std::numeric_limits<int>::max());
+  if (!number) return number.error();
+  stdin_arguments request;
+  request.session_id = static_cast<int>(*number);
+  if (const auto field = given(*fields, "chars")) {
+    auto text = field->text();
+    if (!text) return text.error();
+    request.chars = *std::move(text);
+  }
+  if (auto read = read_waiting(*fields, request); !read) return read.error();
   return tool_arguments{std::move(request)};
 }
 
@@ -139,25 +203,34 @@ result<tool_arguments> read_permissions(const json_node& root) {
 } // namespace
 
 std::string_view tool_name(const tool_arguments& arguments) noexcept {
-  const auto* shell = std::get_if<shell_request>(&arguments);
-  if (!shell) return "request_permissions";
-  const auto* argv = std::get_if<std::vector<std::string>>(&shell->command);
-  return argv && argv->size() == 2 && argv->front() == "apply_patch" ? "apply_patch"
-                                                                     : "shell_command";
+  constexpr std::string_view names[] = {"shell_command", "request_permissions", "exec_command",
+                                        "write_stdin"};
+  if (const auto* shell = std::get_if<shell_request>(&arguments)) {
+    const auto* argv = std::get_if<std::vector<std::string>>(&shell->command);
+    if (argv && argv->size() == 2 && argv->front() == "apply_patch") return "apply_patch";
+  }
+  return names[arguments.index()];
 }
 
 result<tool_arguments> decode_tool_arguments(std::string_view tool, std::string_view json) {
   const json_source source{"arguments of " + std::string{tool}, errc::invalid_request,
                            "Correct the call; nothing was run.", 16U * 1024 * 1024};
-  const bool shell = tool == "shell_command";
-  const bool patch = tool == "apply_patch";
-  if (!shell && !patch && tool != "request_permissions")
-    return error{errc::invalid_request, "there is no tool `" + std::string{tool} + "` here",
-                 "The tools are shell_command, apply_patch and request_permissions."};
-  const auto tree = parse_json(json, source);
-  if (!tree) return tree.error();
-  const json_node root{*tree, source};
-  return shell ? read_shell(root) : patch ? read_patch(root) : read_permissions(root);
+  using reader = result<tool_arguments> (*)(const json_node&);
+  constexpr std::pair<std::string_view, reader> tools[] = {
+      {"shell_command", read_shell},
+      {"exec_command", read_terminal},
+      {"write_stdin", read_stdin},
+      {"apply_patch", read_patch},
+      {"request_permissions", read_permissions}};
+  for (const auto& [name, read] : tools) {
+    if (name != tool) continue;
+    const auto tree = parse_json(json, source);
+    if (!tree) return tree.error();
+    return read(json_node{*tree, source});
+  }
+  return error{errc::invalid_request, "there is no tool `" + std::string{tool} + "` here",
+               "The tools are shell_command, exec_command, write_stdin, apply_patch and "
+               "request_permissions."};
 }
 
 } // namespace gatehouse

@@ -4,6 +4,7 @@
 #include "protocol/tool_call.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,7 +36,28 @@ struct permissions_request {
   bool operator==(const permissions_request&) const = default;
 };
 
-using tool_arguments = std::variant<shell_request, permissions_request>;
+/// Arguments of `exec_command` (§3): a process that may outlive the call.
+struct terminal_request {
+  shell_request command; ///< without a time-out: `yield` bounds the wait, never the process (§122)
+  bool tty = false;
+  std::optional<std::chrono::milliseconds> yield;
+  std::optional<std::uint64_t> max_output_tokens;
+
+  bool operator==(const terminal_request&) const = default;
+};
+
+/// Arguments of `write_stdin` (§123): writes `chars`, or polls when there are none.
+struct stdin_arguments {
+  int session_id = 0;
+  std::string chars;
+  std::optional<std::chrono::milliseconds> yield;
+  std::optional<std::uint64_t> max_output_tokens;
+
+  bool operator==(const stdin_arguments&) const = default;
+};
+
+using tool_arguments =
+    std::variant<shell_request, permissions_request, terminal_request, stdin_arguments>;
 
 /// What an agent asks of a session: `tool/call`.
 struct tool_request {
@@ -47,7 +69,7 @@ struct tool_request {
 };
 
 /// "shell_command", "apply_patch" (a shell_request with the argv `apply_patch TEXT`),
-/// "request_permissions".
+/// "request_permissions", "exec_command", "write_stdin".
 std::string_view tool_name(const tool_arguments& arguments) noexcept;
 
 /// Reads the JSON arguments of the tool with this name; those of apply_patch are `patch` and, where

@@ -20,6 +20,8 @@ namespace gatehouse::reactor {
 namespace {
 
 std::vector<ip_address> look_up(const std::string& host) {
+  // It has one meaning (RFC 6761), which a system without /etc/hosts does not know.
+  if (host == "localhost") return {*parse_ip_address("127.0.0.1"), *parse_ip_address("::1")};
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;

@@ -8,12 +8,13 @@ namespace app = rpc::app;
 
 namespace {
 
-struct all_methods : thread_methods, tool_methods, approval_methods {
+struct all_methods : thread_methods, tool_methods, terminal_methods, approval_methods {
   all_methods(app_session& session, const rpc_reply& done)
-      : thread_methods{{session, done}}, tool_methods{{session, done}}, approval_methods{
-                                                                            {session, done}} {}
+      : thread_methods{{session, done}}, tool_methods{{session, done}},
+        terminal_methods{{session, done}}, approval_methods{{session, done}} {}
   using thread_methods::operator();
   using tool_methods::operator();
+  using terminal_methods::operator();
   using approval_methods::operator();
   void operator()(app::methods::initialize, const app::initialize_params&) const {
     thread_methods::done(refused("already initialized", "alreadyInitialized"));

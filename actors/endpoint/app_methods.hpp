@@ -46,6 +46,18 @@ struct tool_methods : app_methods_base {
   void operator()(rpc::app::methods::profile_list, const rpc::app::nothing&) const;
 };
 
+/// thread/backgroundTerminals/* (§127)
+struct terminal_methods : app_methods_base {
+  void operator()(rpc::app::methods::terminals_list, const rpc::app::thread_params& p) const;
+  void operator()(rpc::app::methods::terminals_read, const rpc::app::terminal_params& p) const;
+  void operator()(rpc::app::methods::terminals_signal,
+                  const rpc::app::terminal_signal_params& p) const;
+  void operator()(rpc::app::methods::terminals_resize,
+                  const rpc::app::terminal_resize_params& p) const;
+  void operator()(rpc::app::methods::terminals_terminate, const rpc::app::terminal_params& p) const;
+  void operator()(rpc::app::methods::terminals_clean, const rpc::app::thread_params& p) const;
+};
+
 /// approval/*, grant/*: a reviewer's
 struct approval_methods : app_methods_base {
   void operator()(rpc::app::methods::approval_list, const rpc::app::approval_list_params& p) const;

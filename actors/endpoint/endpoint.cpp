@@ -131,7 +131,8 @@ private:
     told.resumed = resumed;
     told.gatehouse.version = owner_.services_.version;
     told.gatehouse.authority = who_ == authority::agent ? "agent" : "reviewer";
-    told.gatehouse.tools = {"shell_command", "apply_patch", "request_permissions"};
+    told.gatehouse.tools = {"shell_command", "exec_command", "write_stdin", "apply_patch",
+                            "request_permissions"};
     told.gatehouse.limits = {
         static_cast<std::int64_t>(limits.frame_bytes), static_cast<std::int64_t>(limits.in_flight),
         static_cast<std::int64_t>(limits.retained_bytes), limits.session_grace.count()};

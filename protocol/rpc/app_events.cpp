@@ -89,6 +89,13 @@ bool was_denied(const call_report& report) {
   return !report.attempts.empty() && report.attempts.back().ending == attempt_ending::denied;
 }
 
+/// As a shell tells it: 128+n after a signal.
+std::optional<std::int64_t> exit_code_of(const attempt_record& attempt) {
+  if (attempt.exit_code) return *attempt.exit_code;
+  if (attempt.signal) return 128 + *attempt.signal;
+  return std::nullopt;
+}
+
 call_status status_of(const call_report& report) {
   switch (report.ending) {
   case call_ending::aborted: return call_status::interrupted;
@@ -202,11 +209,22 @@ struct event_reader {
       whole += attempt.duration;
     if (!report.attempts.empty()) {
       told.item.duration_ms = whole.count();
-      if (const auto code = report.attempts.back().exit_code) told.item.exit_code = *code;
+      told.item.exit_code = exit_code_of(report.attempts.back());
     }
     if (!report.message.empty()) told.item.message = report.message;
     told.item.report = raw_json{encode_call_report(report)};
     return say<notifications::item_completed>(told);
+  }
+  message operator()(const thread_events::terminal_interaction& e) const {
+    return say<notifications::terminal_interaction>(
+        {thread, event.turn_id, e.call_id, seq, e.session_id, e.chars});
+  }
+  message operator()(const thread_events::terminal_ended& e) const {
+    terminal_ended told{thread, event.turn_id, e.call_id, seq, e.session_id, {}, false, false};
+    told.exit_code = exit_code_of(e.how);
+    told.timed_out = e.how.ending == attempt_ending::timed_out;
+    told.sandbox_denied = e.how.ending == attempt_ending::denied;
+    return say<notifications::terminal_ended>(told);
   }
   message operator()(const thread_events::warning& e) const {
     return say<notifications::warning>({thread, seq, e.text});
@@ -263,13 +281,14 @@ tool_call_result result_of(const call_report& report) {
   told.status = status_of(report);
   if (!report.attempts.empty()) {
     const auto& last = report.attempts.back();
-    if (last.exit_code) told.exit_code = *last.exit_code;
+    told.exit_code = exit_code_of(last);
     told.sandbox_type = to_string(last.sandbox);
   }
   told.output = report.output.aggregated;
   told.output_omitted_bytes = static_cast<std::int64_t>(report.output.truncated_bytes);
   told.sandbox_denied = was_denied(report);
   told.message = report.message;
+  if (report.session_id) told.session_id = *report.session_id;
   told.report = {encode_call_report(report)};
   return told;
 }

@@ -415,7 +415,105 @@ struct described<app::tool_call_result> {
             "the boundary refused something");
     v.field("message", &app::tool_call_result::message,
             "to the model: why it was refused or denied and the safer path");
+    v.field("sessionId", &app::tool_call_result::session_id,
+            "exec_command and write_stdin: the terminal session that goes on, for write_stdin");
     v.field("report", &app::tool_call_result::report, "the document of `gatehouse run --json`");
+  }
+};
+
+template <>
+struct described<app::terminal_params> {
+  static constexpr std::string_view name = "TerminalParams";
+  static constexpr std::string_view about = "Names a terminal session of a thread.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_params::thread_id, "");
+    v.field("sessionId", &app::terminal_params::session_id, "");
+  }
+};
+
+template <>
+struct described<app::terminal_signal_params> {
+  static constexpr std::string_view name = "TerminalSignalParams";
+  static constexpr std::string_view about = "A signal for the process group of a session.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_signal_params::thread_id, "");
+    v.field("sessionId", &app::terminal_signal_params::session_id, "");
+    v.field("signal", &app::terminal_signal_params::signal, "its number, 1 to 64");
+  }
+};
+
+template <>
+struct described<app::terminal_resize_params> {
+  static constexpr std::string_view name = "TerminalResizeParams";
+  static constexpr std::string_view about = "The new size of a terminal.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_resize_params::thread_id, "");
+    v.field("sessionId", &app::terminal_resize_params::session_id, "");
+    v.field("rows", &app::terminal_resize_params::rows, "1 to 1000");
+    v.field("columns", &app::terminal_resize_params::columns, "1 to 1000");
+  }
+};
+
+template <>
+struct described<app::terminal_info> {
+  static constexpr std::string_view name = "TerminalInfo";
+  static constexpr std::string_view about = "A terminal session.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("sessionId", &app::terminal_info::session_id, "");
+    v.field("itemId", &app::terminal_info::item_id, "id of the call that started it");
+    v.field("command", &app::terminal_info::command, "as people read it");
+    v.field("cwd", &app::terminal_info::cwd, "");
+    v.field("tty", &app::terminal_info::tty, "has a terminal, else pipes");
+    v.field("background", &app::terminal_info::background, "has outlived its call");
+    v.field("running", &app::terminal_info::running, "false: ended, and no poll has seen it");
+    v.field("sandboxed", &app::terminal_info::sandboxed, "");
+    v.field("ageMs", &app::terminal_info::age_ms, "");
+  }
+};
+
+template <>
+struct described<app::terminal_list_result> {
+  static constexpr std::string_view name = "TerminalListResult";
+  static constexpr std::string_view about = "The terminal sessions of a thread.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("data", &app::terminal_list_result::data, "");
+  }
+};
+
+template <>
+struct described<app::terminal_read_result> {
+  static constexpr std::string_view name = "TerminalReadResult";
+  static constexpr std::string_view about =
+      "What is kept of all the output of a session; reading it is no poll.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("output", &app::terminal_read_result::output, "beginning and end");
+    v.field("totalBytes", &app::terminal_read_result::total_bytes, "as they came");
+  }
+};
+
+template <>
+struct described<app::terminal_found_result> {
+  static constexpr std::string_view name = "TerminalFoundResult";
+  static constexpr std::string_view about = "Whether there was such a session.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("found", &app::terminal_found_result::found, "");
+  }
+};
+
+template <>
+struct described<app::terminal_clean_result> {
+  static constexpr std::string_view name = "TerminalCleanResult";
+  static constexpr std::string_view about = "How many sessions are being ended.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("ended", &app::terminal_clean_result::ended, "");
   }
 };
 
@@ -658,6 +756,43 @@ struct described<app::output_delta> {
     v.field("delta", &app::output_delta::delta,
             "as text; bytes that are no UTF-8 appear as U+FFFD");
     v.field("deltaBase64", &app::output_delta::delta_base64, "the bytes, where they are no UTF-8");
+  }
+};
+
+template <>
+struct described<app::terminal_interaction> {
+  static constexpr std::string_view name = "TerminalInteraction";
+  static constexpr std::string_view about =
+      "write_stdin wrote to a session, or polled it while it lived.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_interaction::thread_id, "");
+    v.field("turnId", &app::terminal_interaction::turn_id, "");
+    v.field("itemId", &app::terminal_interaction::item_id, "id of the call that started it");
+    v.field("seq", &app::terminal_interaction::seq,
+            "counts every event of the thread from 1 without a gap");
+    v.field("sessionId", &app::terminal_interaction::session_id, "");
+    v.field("stdin", &app::terminal_interaction::characters, "what was written; empty: a poll");
+  }
+};
+
+template <>
+struct described<app::terminal_ended> {
+  static constexpr std::string_view name = "TerminalEnded";
+  static constexpr std::string_view about =
+      "The process of a session that had outlived its call has ended.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_ended::thread_id, "");
+    v.field("turnId", &app::terminal_ended::turn_id, "");
+    v.field("itemId", &app::terminal_ended::item_id, "id of the call that started it");
+    v.field("seq", &app::terminal_ended::seq,
+            "counts every event of the thread from 1 without a gap");
+    v.field("sessionId", &app::terminal_ended::session_id, "");
+    v.field("exitCode", &app::terminal_ended::exit_code, "128+n after a signal");
+    v.field("timedOut", &app::terminal_ended::timed_out, "");
+    v.field("sandboxDenied", &app::terminal_ended::sandbox_denied,
+            "the boundary refused something");
   }
 };
 

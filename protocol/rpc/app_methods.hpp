@@ -90,7 +90,8 @@ struct turn_complete {
 struct turn_interrupt {
   static constexpr std::string_view name = "turn/interrupt";
   static constexpr std::string_view about =
-      "Stops the turn: its calls are ended, its questions withdrawn (§127).";
+      "Stops the turn: its calls are ended, its questions withdrawn. Terminal sessions that have "
+      "outlived their calls go on (§127).";
   static constexpr caller who = caller::anyone;
   using params = turn_params;
   using result = nothing;
@@ -109,6 +110,50 @@ struct tool_cancel {
   static constexpr caller who = caller::anyone;
   using params = tool_cancel_params;
   using result = nothing;
+};
+struct terminals_list {
+  static constexpr std::string_view name = "thread/backgroundTerminals/list";
+  static constexpr std::string_view about = "The terminal sessions of a thread (§127).";
+  static constexpr caller who = caller::anyone;
+  using params = thread_params;
+  using result = terminal_list_result;
+};
+struct terminals_read {
+  static constexpr std::string_view name = "thread/backgroundTerminals/read";
+  static constexpr std::string_view about =
+      "What is kept of all the output of a session; it takes nothing from the polls.";
+  static constexpr caller who = caller::anyone;
+  using params = terminal_params;
+  using result = terminal_read_result;
+};
+struct terminals_signal {
+  static constexpr std::string_view name = "thread/backgroundTerminals/signal";
+  static constexpr std::string_view about = "Sends a signal to the process group of a session.";
+  static constexpr caller who = caller::anyone;
+  using params = terminal_signal_params;
+  using result = terminal_found_result;
+};
+struct terminals_resize {
+  static constexpr std::string_view name = "thread/backgroundTerminals/resize";
+  static constexpr std::string_view about = "Sets the size of a terminal.";
+  static constexpr caller who = caller::anyone;
+  using params = terminal_resize_params;
+  using result = terminal_found_result;
+};
+struct terminals_terminate {
+  static constexpr std::string_view name = "thread/backgroundTerminals/terminate";
+  static constexpr std::string_view about =
+      "Ends a session; the answer comes when nothing is left of it.";
+  static constexpr caller who = caller::anyone;
+  using params = terminal_params;
+  using result = terminal_found_result;
+};
+struct terminals_clean {
+  static constexpr std::string_view name = "thread/backgroundTerminals/clean";
+  static constexpr std::string_view about = "Ends every session that has outlived its call.";
+  static constexpr caller who = caller::anyone;
+  using params = thread_params;
+  using result = terminal_clean_result;
 };
 struct policy_explain {
   static constexpr std::string_view name = "policy/explain";
@@ -167,6 +212,8 @@ using method_list =
                methods::thread_unsubscribe, methods::thread_read, methods::thread_list,
                methods::thread_close, methods::turn_start, methods::turn_complete,
                methods::turn_interrupt, methods::tool_call, methods::tool_cancel,
+               methods::terminals_list, methods::terminals_read, methods::terminals_signal,
+               methods::terminals_resize, methods::terminals_terminate, methods::terminals_clean,
                methods::policy_explain, methods::approval_list, methods::approval_resolve,
                methods::approval_allow_refused, methods::grant_revoke, methods::profile_list>;
 
@@ -209,6 +256,12 @@ struct attempt_denied : notification<denial_event> {
 struct output : notification<app::output_delta> {
   static constexpr std::string_view name = "item/commandExecution/outputDelta";
 };
+struct terminal_interaction : notification<app::terminal_interaction> {
+  static constexpr std::string_view name = "item/commandExecution/terminalInteraction";
+};
+struct terminal_ended : notification<app::terminal_ended> {
+  static constexpr std::string_view name = "item/commandExecution/terminalEnded";
+};
 struct resolved : notification<request_resolved> {
   static constexpr std::string_view name = "serverRequest/resolved";
 };
@@ -225,8 +278,9 @@ using notification_list =
     std::tuple<notifications::thread_status_changed, notifications::turn_started,
                notifications::turn_completed, notifications::item_started,
                notifications::item_completed, notifications::attempt_started,
-               notifications::attempt_denied, notifications::output, notifications::resolved,
-               notifications::events_missed, notifications::warning>;
+               notifications::attempt_denied, notifications::output,
+               notifications::terminal_interaction, notifications::terminal_ended,
+               notifications::resolved, notifications::events_missed, notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
 /// method. Parameters that cannot be read: `refuse(failure)`.

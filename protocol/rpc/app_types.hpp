@@ -182,7 +182,48 @@ struct tool_call_result {
   std::string sandbox_type;
   bool sandbox_denied = false;
   std::string message;
+  std::optional<std::int64_t> session_id;
   raw_json report;
+};
+
+struct terminal_params {
+  std::string thread_id;
+  std::int64_t session_id = 0;
+};
+struct terminal_signal_params {
+  std::string thread_id;
+  std::int64_t session_id = 0;
+  std::int64_t signal = 0;
+};
+struct terminal_resize_params {
+  std::string thread_id;
+  std::int64_t session_id = 0;
+  std::int64_t rows = 24;
+  std::int64_t columns = 80;
+};
+struct terminal_info {
+  std::int64_t session_id = 0;
+  std::string item_id;
+  std::string command;
+  std::string cwd;
+  bool tty = false;
+  bool background = false;
+  bool running = true;
+  bool sandboxed = true;
+  std::int64_t age_ms = 0;
+};
+struct terminal_list_result {
+  std::vector<terminal_info> data;
+};
+struct terminal_read_result {
+  std::string output;
+  std::int64_t total_bytes = 0;
+};
+struct terminal_found_result {
+  bool found = false;
+};
+struct terminal_clean_result {
+  std::int64_t ended = 0;
 };
 
 struct tool_cancel_params {
@@ -314,6 +355,26 @@ struct output_delta {
   stream_name stream = stream_name::standard_output;
   std::string delta;
   std::optional<std::string> delta_base64;
+};
+
+struct terminal_interaction {
+  std::string thread_id;
+  std::string turn_id;
+  std::string item_id;
+  std::int64_t seq = 0;
+  std::int64_t session_id = 0;
+  std::string characters;
+};
+
+struct terminal_ended {
+  std::string thread_id;
+  std::string turn_id;
+  std::string item_id;
+  std::int64_t seq = 0;
+  std::int64_t session_id = 0;
+  std::optional<std::int64_t> exit_code;
+  bool timed_out = false;
+  bool sandbox_denied = false;
 };
 
 struct attempt_event {

@@ -17,18 +17,60 @@ constexpr std::string_view shell_description =
     "Runs one command in the user's shell and waits for its end. It is judged by policy and runs "
     "in a sandbox; some commands are put before the user first.";
 
-constexpr std::string_view shell_schema = R"({"type":"object","properties":{
-"command":{"type":"string","description":"A script for the user's shell."},
-"workdir":{"type":"string","description":"Folder to run in; relative to the workspace."},
-"timeout_ms":{"type":"integer","minimum":1,"description":"Time limit."},
-"login":{"type":"boolean","description":"As a login shell."},
+constexpr std::string_view exec_description =
+    "Runs one command in the user's shell and waits for its end, but not longer than "
+    "yield_time_ms: "
+    "a command that still runs then goes on as a terminal session, and the result has its "
+    "sessionId, for write_stdin. Judged and confined like shell_command.";
+
+constexpr std::string_view stdin_description =
+    "Writes to a terminal session of exec_command, or, without chars, waits for more of its output "
+    "and for its end. A session without a terminal takes only Ctrl-C (\\u0003).";
+
+constexpr std::string_view patch_description =
+    "Changes files by a patch: '*** Begin Patch', then '*** Add File: P', '*** Delete File: P' or "
+    "'*** Update File: P' (with '*** Move to: P' and hunks after '@@'), then '*** End Patch'. "
+    "Files outside of the workspace are put before the user first.";
+
+/// What the two command tools have in common.
+constexpr std::string_view command_fields =
+    R"("login":{"type":"boolean","description":"As a login shell."},
 "sandbox_permissions":{"enum":["use_default","require_escalated","with_additional_permissions"],
 "description":"require_escalated asks the user to run it without the sandbox."},
 "additional_permissions":{"type":"object","description":"With with_additional_permissions: what
  this one command may do beyond the session, as a refusal names it."},
 "justification":{"type":"string","description":"Why the user should say yes."},
-"prefix_rule":{"type":"array","items":{"type":"string"},"description":"Words of a rule to propose."}},
-"required":["command"],"additionalProperties":false})";
+"prefix_rule":{"type":"array","items":{"type":"string"},"description":"Words of a rule to propose."}},)";
+
+constexpr std::string_view shell_fields = R"({"type":"object","properties":{
+"command":{"type":"string","description":"A script for the user's shell."},
+"workdir":{"type":"string","description":"Folder to run in; relative to the workspace."},
+"timeout_ms":{"type":"integer","minimum":1,"description":"Time limit."},)";
+
+constexpr std::string_view waiting_fields =
+    R"("yield_time_ms":{"type":"integer","minimum":0,"description":"How long to wait."},
+"max_output_tokens":{"type":"integer","minimum":0,"description":"Longer output is cut in its middle."},)";
+
+constexpr std::string_view exec_fields = R"({"type":"object","properties":{
+"cmd":{"type":"string","description":"A script for the user's shell."},
+"workdir":{"type":"string","description":"Folder to run in; relative to the workspace."},
+"tty":{"type":"boolean","description":"With a terminal, so that it can be written to."},)";
+
+constexpr std::string_view stdin_fields = R"({"type":"object","properties":{
+"session_id":{"type":"integer"},)";
+constexpr std::string_view stdin_chars =
+    R"("chars":{"type":"string","description":"What is written; empty: a poll."}},
+"required":["session_id"],"additionalProperties":false})";
+
+constexpr std::string_view needs_command =
+    R"("required":["command"],"additionalProperties":false})";
+constexpr std::string_view needs_cmd = R"("required":["cmd"],"additionalProperties":false})";
+
+constexpr std::string_view patch_schema = R"({"type":"object","properties":{
+"patch":{"type":"string"},
+"workdir":{"type":"string","description":"Folder that its paths are relative to."},
+"timeout_ms":{"type":"integer","minimum":1,"description":"Time limit."}},
+"required":["patch"],"additionalProperties":false})";
 
 constexpr std::string_view permissions_description =
     "Asks the user for permissions for later commands, which stay in the sandbox. The output says "
@@ -47,7 +89,8 @@ constexpr std::string_view permissions_schema = R"({"type":"object","properties"
 constexpr std::string_view result_schema = R"({"type":"object","properties":{
 "status":{"enum":["completed","failed","declined","rejected","timedOut","interrupted"]},
 "exitCode":{"type":"integer"},"output":{"type":"string"},"outputOmittedBytes":{"type":"integer"},
-"sandboxType":{"type":"string"},"sandboxDenied":{"type":"boolean"},"message":{"type":"string"}},
+"sandboxType":{"type":"string"},"sandboxDenied":{"type":"boolean"},"message":{"type":"string"},
+"sessionId":{"type":"integer"}},
 "required":["status"]})";
 
 /// A schema as it is written above, on one line.
@@ -59,13 +102,32 @@ std::string one_line(std::string_view text) {
 }
 
 struct tool_facts {
-  std::string_view name, title, description, schema;
-  bool acts; ///< it may change things, here and elsewhere
+  std::string_view name, title, description;
+  std::array<std::string_view, 4> schema; ///< one after the other
+  bool acts;                              ///< it may change things, here and elsewhere
 };
 
-constexpr std::array<tool_facts, 2> tools{{
-    {"shell_command", "Run a command", shell_description, shell_schema, true},
-    {"request_permissions", "Ask for permissions", permissions_description, permissions_schema,
+constexpr std::array<tool_facts, 5> tools{{
+    {"shell_command",
+     "Run a command",
+     shell_description,
+     {shell_fields, command_fields, needs_command},
+     true},
+    {"exec_command",
+     "Run a command that may outlive the call",
+     exec_description,
+     {exec_fields, waiting_fields, command_fields, needs_cmd},
+     true},
+    {"write_stdin",
+     "Write to a terminal session",
+     stdin_description,
+     {stdin_fields, waiting_fields, stdin_chars},
+     true},
+    {"apply_patch", "Change files", patch_description, {patch_schema}, true},
+    {"request_permissions",
+     "Ask for permissions",
+     permissions_description,
+     {permissions_schema},
      false},
 }};
 
@@ -76,7 +138,10 @@ void write_tool(json_writer& json, const tool_facts& tool) {
   json.field("title", tool.title);
   json.field("description", tool.description);
   json.key("inputSchema");
-  json.raw(one_line(tool.schema));
+  std::string schema;
+  for (const auto part : tool.schema)
+    schema += one_line(part);
+  json.raw(schema);
   json.key("outputSchema");
   json.raw(one_line(result_schema));
   json.key("annotations");
@@ -209,6 +274,10 @@ std::string call_result(bool modern, const call_report& report) {
   structured.key("sandboxDenied");
   structured.boolean(told.sandbox_denied);
   if (!told.message.empty()) structured.field("message", told.message);
+  if (told.session_id) {
+    structured.key("sessionId");
+    structured.number(*told.session_id);
+  }
   const auto text = finish(std::move(structured));
   auto json = begin(modern);
   write_text(json, text);

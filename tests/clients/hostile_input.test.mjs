@@ -149,6 +149,13 @@ test('arguments that no tool takes are refused before anything runs', limit, asy
     ['shell_command', { command: 'ls', sandbox: false }],
     ['shell_command', 'ls'],
     ['shell_command', null],
+    ['exec_command', {}],
+    ['exec_command', { cmd: 'ls', command: 'ls' }],
+    ['exec_command', { cmd: 'ls', tty: 'yes' }],
+    ['exec_command', { cmd: 'l\u0000s' }],
+    ['write_stdin', {}],
+    ['write_stdin', { session_id: 1e300 }],
+    ['write_stdin', { session_id: '1' }],
     ['request_permissions', { permissions: { file_system: 1 } }],
   ])
     assert.equal((await call(tool, args)).error?.code, -32602, JSON.stringify([tool, args]));

@@ -45,12 +45,41 @@ TEST_SUITE("protocol.tool_request") {
     CHECK(tool_name(*read) == "request_permissions");
   }
 
+  TEST_CASE("§118 §122 the arguments of exec_command, all of them") {
+    const auto read = decode_tool_arguments("exec_command", R"({
+      "cmd": "make test", "workdir": "sub", "tty": true, "yield_time_ms": 0,
+      "max_output_tokens": 7, "justification": "why"})");
+    REQUIRE(read);
+    CHECK(tool_name(*read) == "exec_command");
+    const auto& request = std::get<terminal_request>(*read);
+    CHECK(std::get<std::string>(request.command.command) == "make test");
+    CHECK(request.command.workdir == "sub");
+    CHECK(request.command.justification == "why");
+    CHECK(!request.command.timeout);
+    CHECK(request.tty);
+    CHECK(request.yield == std::chrono::milliseconds{0});
+    CHECK(request.max_output_tokens == 7);
+  }
+
+  TEST_CASE("§123 the arguments of write_stdin: without chars it polls") {
+    const auto write = decode_tool_arguments(
+        "write_stdin", R"({"session_id": 12, "chars": "\u0003", "yield_time_ms": 250})");
+    REQUIRE(write);
+    CHECK(tool_name(*write) == "write_stdin");
+    const auto expected = stdin_arguments{12, "\x03", std::chrono::milliseconds{250}, {}};
+    CHECK((std::get<stdin_arguments>(*write) == expected));
+    const auto poll = decode_tool_arguments("write_stdin", R"({"session_id": 12, "chars": null})");
+    REQUIRE(poll);
+    CHECK((std::get<stdin_arguments>(*poll) == stdin_arguments{12, {}, {}, {}}));
+  }
+
   TEST_CASE("what is not understood is an error that names its place") {
     struct row {
       std::string tool, json, part;
     };
     for (const auto& r :
-         {row{"shell", "{}", "no tool `shell`"}, row{"shell_command", "{}", "either `command`"},
+         {row{"shell", "{}", "no tool `shell`"},
+          row{"shell_command", "{}", "either `command`"},
           row{"shell_command", R"({"command":"a","argv":["b"]})", "either"},
           row{"shell_command", R"({"command":""})", "/command"},
           row{"shell_command", R"({"argv":[]})", "/argv"},
@@ -64,6 +93,15 @@ TEST_SUITE("protocol.tool_request") {
               R"({"command":"a","additional_permissions":{"network":{"on":true}}})",
               "/additional_permissions"},
           row{"shell_command", R"({"command":"a"} x)", "after the JSON value"},
+          row{"exec_command", "{}", "either `cmd`"},
+          row{"exec_command", R"({"command":"a"})", "unknown field"},
+          row{"exec_command", R"({"cmd":"a","timeout_ms":5})", "unknown field"},
+          row{"exec_command", R"({"cmd":"a","tty":1})", "/tty"},
+          row{"exec_command", R"({"cmd":"a","yield_time_ms":-1})", "/yield_time_ms"},
+          row{"write_stdin", "{}", "session_id"},
+          row{"write_stdin", R"({"session_id":-1})", "/session_id"},
+          row{"write_stdin", R"({"session_id":4294967297})", "/session_id"},
+          row{"write_stdin", R"({"session_id":1,"chars":["a"]})", "/chars"},
           row{"request_permissions", "{}", "permissions"}}) {
       CAPTURE(r.json);
       const auto read = decode_tool_arguments(r.tool, r.json);

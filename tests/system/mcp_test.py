@@ -67,13 +67,40 @@ class Mcp(unittest.TestCase):
         facts = self.handshake()
         self.assertEqual((facts["protocolVersion"], facts["serverInfo"]["name"]), ("2025-06-18", "gatehouse"))
         tools = self.ask("tools/list", {})["result"]["tools"]
-        self.assertEqual([tool["name"] for tool in tools], ["shell_command", "request_permissions"])
+        self.assertEqual([tool["name"] for tool in tools],
+                         ["shell_command", "exec_command", "write_stdin", "apply_patch", "request_permissions"])
         told = self.ask("tools/call", {"name": "shell_command", "arguments": {"command": "echo hi; exit 3"}})["result"]
         self.assertEqual((told["structuredContent"]["exitCode"], told["structuredContent"]["output"]), (3, "hi\n"))
         self.assertFalse(told["isError"])
         self.assertEqual(json.loads(told["content"][0]["text"]), told["structuredContent"])
         self.assertEqual(self.ask("ping", {})["result"], {})
         self.assertEqual(self.ask("tools/fly", {})["error"]["code"], -32601)
+
+    def tool(self, name, **arguments):
+        return self.ask("tools/call", {"name": name, "arguments": arguments})["result"]["structuredContent"]
+
+    def test_118_a_terminal_session_outlives_its_call_and_is_written_to(self):
+        self.handshake()
+        started = self.tool("exec_command", cmd="read line; echo got $line; exit 4", tty=True, yield_time_ms=250)
+        self.assertEqual(started["status"], "completed")
+        self.assertNotIn("exitCode", started)
+        told = self.tool("write_stdin", session_id=started["sessionId"], chars="hello\n", yield_time_ms=20000)
+        self.assertEqual((told["exitCode"], "got hello" in told["output"], "sessionId" in told), (4, True, False))
+        gone = self.tool("write_stdin", session_id=started["sessionId"])
+        self.assertEqual((gone["status"], "Unknown process id" in gone["message"]), ("failed", True))
+        at_once = self.tool("exec_command", cmd="echo hi")
+        self.assertEqual((at_once["exitCode"], at_once["output"]), (0, "hi\n"))
+
+    def test_a_patch_is_applied_and_one_that_does_not_fit_changes_nothing(self):
+        self.handshake()
+        told = self.tool("apply_patch", patch="*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\n")
+        self.assertEqual(told["status"], "completed", told)
+        with open(os.path.join(self.ws, "new.txt"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "hello\n")
+        told = self.tool("apply_patch", patch="*** Begin Patch\n*** Update File: new.txt\n@@\n-absent\n+x\n*** End Patch\n")
+        self.assertEqual((told["exitCode"], "was not applied" in told["message"]), (1, True), told)
+        with open(os.path.join(self.ws, "new.txt"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "hello\n")
 
     def test_legacy_question_is_a_request_and_its_answer_counts(self):
         self.handshake(elicitation={})

@@ -208,6 +208,32 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
         ids = {b["call_id"] for r in reports.values() for a in r["attempts"] for b in a["blocked_connections"]}
         self.assertEqual(len(ids), 3)
 
+    def test_115_a_terminal_session_of_a_thread_keeps_its_network_after_its_call(self):
+        server = subprocess.Popen([GATEHOUSE, "mcp", "--cwd", self.ws], env=self.environment(), stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+
+        def ask(number, method, **params):
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+            server.stdin.flush()
+            while (said := json.loads(server.stdout.readline())).get("id") != number:
+                pass
+            return said["result"]
+
+        def tool(number, name, **arguments):
+            return ask(number, "tools/call", name=name, arguments=arguments)["structuredContent"]
+        ask(1, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "t", "version": "1"})
+        script = ("sleep 1; curl -sS http://ok.test/a; echo; curl -s -o /dev/null -w '%{http_code}\n' http://denied.test/;"
+                  "curl -s -m 5 --noproxy '*' http://" + PUBLIC + "/ || echo closed; exit 5")
+        began = tool(2, "exec_command", cmd=script, yield_time_ms=250)
+        self.assertIn("sessionId", began)
+        over = tool(3, "write_stdin", session_id=began["sessionId"], yield_time_ms=60000)
+        self.assertEqual(began["output"] + over["output"], "page of ok.test\n403\nclosed\n", over)
+        self.assertEqual((over["exitCode"], over["sandboxDenied"], "sessionId" in over), (5, True, False), over)
+        self.assertEqual({path for _, _, path in Page.seen}, {"/a"})
+        server.stdin.close()
+        self.assertEqual(server.wait(30), 0)
+        server.stdout.close()
+
     def test_143_BR090_a_server_that_speaks_first(self):
         self.configure({"ok.test:2222": "allow"})
         banner = socket.create_server((PUBLIC, 2222))

@@ -86,6 +86,35 @@ export abstract class EndpointClient {
     await this.session.request('tool/cancel', params);
   }
 
+  /** The terminal sessions of a thread: those that run, and those whose end no `write_stdin` has seen. */
+  async listTerminals(threadId: string): Promise<Requests['thread/backgroundTerminals/list']['result']['data']> {
+    return (await this.session.request('thread/backgroundTerminals/list', { threadId })).data;
+  }
+
+  /** What is kept of all the output of a session. It takes nothing from `write_stdin`. */
+  readTerminal(params: Params<'thread/backgroundTerminals/read'>): Result<'thread/backgroundTerminals/read'> {
+    return this.session.request('thread/backgroundTerminals/read', params);
+  }
+
+  /** False: there is no such session. */
+  async signalTerminal(params: Params<'thread/backgroundTerminals/signal'>): Promise<boolean> {
+    return (await this.session.request('thread/backgroundTerminals/signal', params)).found;
+  }
+
+  async resizeTerminal(params: Params<'thread/backgroundTerminals/resize'>): Promise<boolean> {
+    return (await this.session.request('thread/backgroundTerminals/resize', params)).found;
+  }
+
+  /** Resolves when nothing is left of the session. */
+  async endTerminal(params: Params<'thread/backgroundTerminals/terminate'>): Promise<boolean> {
+    return (await this.session.request('thread/backgroundTerminals/terminate', params)).found;
+  }
+
+  /** Ends every session that has outlived its call; resolves to their number. */
+  async endAllTerminals(threadId: string): Promise<number> {
+    return (await this.session.request('thread/backgroundTerminals/clean', { threadId })).ended;
+  }
+
   /** The document of `gatehouse policy explain --json`. */
   explain(params: Params<'policy/explain'>): Result<'policy/explain'> {
     return this.session.request('policy/explain', params);

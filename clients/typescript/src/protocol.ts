@@ -337,6 +337,100 @@ export interface StatusChanged {
 /** Which stream. */
 export type StreamName = "stdout" | "stderr";
 
+/** How many sessions are being ended. */
+export interface TerminalCleanResult {
+  ended: number;
+}
+
+/** The process of a session that had outlived its call has ended. */
+export interface TerminalEnded {
+  threadId: string;
+  turnId: string;
+  /** id of the call that started it */
+  itemId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  sessionId: number;
+  /** 128+n after a signal */
+  exitCode?: number;
+  timedOut: boolean;
+  /** the boundary refused something */
+  sandboxDenied: boolean;
+}
+
+/** Whether there was such a session. */
+export interface TerminalFoundResult {
+  found: boolean;
+}
+
+/** A terminal session. */
+export interface TerminalInfo {
+  sessionId: number;
+  /** id of the call that started it */
+  itemId: string;
+  /** as people read it */
+  command: string;
+  cwd: string;
+  /** has a terminal, else pipes */
+  tty: boolean;
+  /** has outlived its call */
+  background: boolean;
+  /** false: ended, and no poll has seen it */
+  running: boolean;
+  sandboxed: boolean;
+  ageMs: number;
+}
+
+/** write_stdin wrote to a session, or polled it while it lived. */
+export interface TerminalInteraction {
+  threadId: string;
+  turnId: string;
+  /** id of the call that started it */
+  itemId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  sessionId: number;
+  /** what was written; empty: a poll */
+  stdin: string;
+}
+
+/** The terminal sessions of a thread. */
+export interface TerminalListResult {
+  data: TerminalInfo[];
+}
+
+/** Names a terminal session of a thread. */
+export interface TerminalParams {
+  threadId: string;
+  sessionId: number;
+}
+
+/** What is kept of all the output of a session; reading it is no poll. */
+export interface TerminalReadResult {
+  /** beginning and end */
+  output: string;
+  /** as they came */
+  totalBytes: number;
+}
+
+/** The new size of a terminal. */
+export interface TerminalResizeParams {
+  threadId: string;
+  sessionId: number;
+  /** 1 to 1000 */
+  rows: number;
+  /** 1 to 1000 */
+  columns: number;
+}
+
+/** A signal for the process group of a session. */
+export interface TerminalSignalParams {
+  threadId: string;
+  sessionId: number;
+  /** its number, 1 to 64 */
+  signal: number;
+}
+
 /** A thread: the long-lived session of an agent. */
 export interface ThreadInfo {
   id: string;
@@ -433,6 +527,8 @@ export interface ToolCallResult {
   sandboxDenied: boolean;
   /** to the model: why it was refused or denied and the safer path */
   message: string;
+  /** exec_command and write_stdin: the terminal session that goes on, for write_stdin */
+  sessionId?: number;
   /** the document of `gatehouse run --json` */
   report: unknown;
 }
@@ -510,12 +606,24 @@ export interface Requests {
   'turn/start': { params: TurnStartParams; result: TurnResult };
   /** Ends the turn; grants of turn scope end with it. */
   'turn/complete': { params: TurnParams; result: Nothing };
-  /** Stops the turn: its calls are ended, its questions withdrawn (§127). */
+  /** Stops the turn: its calls are ended, its questions withdrawn. Terminal sessions that have outlived their calls go on (§127). */
   'turn/interrupt': { params: TurnParams; result: Nothing };
   /** Proposes a call; the answer comes at its end. Many may be under way at once. */
   'tool/call': { params: ToolCallParams; result: ToolCallResult };
   /** Ends a call; its result still comes. */
   'tool/cancel': { params: ToolCancelParams; result: Nothing };
+  /** The terminal sessions of a thread (§127). */
+  'thread/backgroundTerminals/list': { params: ThreadParams; result: TerminalListResult };
+  /** What is kept of all the output of a session; it takes nothing from the polls. */
+  'thread/backgroundTerminals/read': { params: TerminalParams; result: TerminalReadResult };
+  /** Sends a signal to the process group of a session. */
+  'thread/backgroundTerminals/signal': { params: TerminalSignalParams; result: TerminalFoundResult };
+  /** Sets the size of a terminal. */
+  'thread/backgroundTerminals/resize': { params: TerminalResizeParams; result: TerminalFoundResult };
+  /** Ends a session; the answer comes when nothing is left of it. */
+  'thread/backgroundTerminals/terminate': { params: TerminalParams; result: TerminalFoundResult };
+  /** Ends every session that has outlived its call. */
+  'thread/backgroundTerminals/clean': { params: ThreadParams; result: TerminalCleanResult };
   /** The whole decision about a call: segments, judges, requirement, sandbox (§133a). Nothing runs. */
   'policy/explain': { params: ExplainParams; result: unknown };
   /** The questions that stand. */
@@ -544,6 +652,12 @@ export type AgentMethod =
   | 'turn/interrupt'
   | 'tool/call'
   | 'tool/cancel'
+  | 'thread/backgroundTerminals/list'
+  | 'thread/backgroundTerminals/read'
+  | 'thread/backgroundTerminals/signal'
+  | 'thread/backgroundTerminals/resize'
+  | 'thread/backgroundTerminals/terminate'
+  | 'thread/backgroundTerminals/clean'
   | 'policy/explain'
   | 'permissionProfile/list';
 
@@ -560,6 +674,12 @@ export type ReviewerMethod =
   | 'turn/complete'
   | 'turn/interrupt'
   | 'tool/cancel'
+  | 'thread/backgroundTerminals/list'
+  | 'thread/backgroundTerminals/read'
+  | 'thread/backgroundTerminals/signal'
+  | 'thread/backgroundTerminals/resize'
+  | 'thread/backgroundTerminals/terminate'
+  | 'thread/backgroundTerminals/clean'
   | 'policy/explain'
   | 'approval/list'
   | 'approval/resolve'
@@ -583,6 +703,8 @@ export interface Notifications {
   'item/attempt/started': AttemptEvent;
   'item/attempt/denied': DenialEvent;
   'item/commandExecution/outputDelta': OutputDelta;
+  'item/commandExecution/terminalInteraction': TerminalInteraction;
+  'item/commandExecution/terminalEnded': TerminalEnded;
   'serverRequest/resolved': RequestResolved;
   'thread/events/missed': MissedEvents;
   'warning': WarningEvent;
@@ -597,6 +719,8 @@ export const notificationMethods = [
   'item/attempt/started',
   'item/attempt/denied',
   'item/commandExecution/outputDelta',
+  'item/commandExecution/terminalInteraction',
+  'item/commandExecution/terminalEnded',
   'serverRequest/resolved',
   'thread/events/missed',
   'warning',

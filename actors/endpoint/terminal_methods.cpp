@@ -1,0 +1,88 @@
+#include "actors/endpoint/app_methods.hpp"
+#include "actors/endpoint/refusals.hpp"
+#include "protocol/shell_quote.hpp"
+
+#include <utility>
+
+namespace gatehouse::actors {
+
+namespace app = rpc::app;
+using namespace thread_messages;
+
+namespace {
+
+/// The number, when it is one that a session can have; else one that none has.
+int session_number(std::int64_t id) {
+  return id > 0 && id < 1'000'000 ? static_cast<int>(id) : 0;
+}
+
+auto tell_found(const rpc_reply& done) {
+  return [done](bool found) { done(rpc::to_json(app::terminal_found_result{found})); };
+}
+
+bool in_range(std::int64_t value, std::int64_t most) {
+  return value >= 1 && value <= most;
+}
+
+} // namespace
+
+void terminal_methods::operator()(app::methods::terminals_list, const app::thread_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  entry->handle.send(list_terminals{[done = done](const std::vector<process_info>& all) {
+    app::terminal_list_result told;
+    for (const auto& one : all)
+      told.data.push_back({one.session_id, one.call_id, shell_join(one.argv), one.cwd, one.tty,
+                           one.background, one.running, one.sandboxed, one.age.count()});
+    done(rpc::to_json(told));
+  }});
+}
+
+void terminal_methods::operator()(app::methods::terminals_read,
+                                  const app::terminal_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  entry->handle.send(read_terminal{
+      session_number(p.session_id), [done = done, p](const process_transcript& said) {
+        if (!said.known)
+          return done(refused("there is no terminal session " + std::to_string(p.session_id),
+                              "unknownSession"));
+        done(rpc::to_json(
+            app::terminal_read_result{said.text, static_cast<std::int64_t>(said.total_bytes)}));
+      }});
+}
+
+void terminal_methods::operator()(app::methods::terminals_signal,
+                                  const app::terminal_signal_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  if (!in_range(p.signal, 64)) return done(wrong_params("`signal` is 1 to 64"));
+  entry->handle.send(
+      signal_terminal{session_number(p.session_id), static_cast<int>(p.signal), tell_found(done)});
+}
+
+void terminal_methods::operator()(app::methods::terminals_resize,
+                                  const app::terminal_resize_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  if (!in_range(p.rows, 1000) || !in_range(p.columns, 1000))
+    return done(wrong_params("`rows` and `columns` are 1 to 1000"));
+  entry->handle.send(resize_terminal{session_number(p.session_id), static_cast<int>(p.rows),
+                                     static_cast<int>(p.columns), tell_found(done)});
+}
+
+void terminal_methods::operator()(app::methods::terminals_terminate,
+                                  const app::terminal_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (entry) entry->handle.send(end_terminal{session_number(p.session_id), tell_found(done)});
+}
+
+void terminal_methods::operator()(app::methods::terminals_clean,
+                                  const app::thread_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  entry->handle.send(clean_terminals{
+      [done = done](int ended) { done(rpc::to_json(app::terminal_clean_result{ended})); }});
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,67 @@
+#include "actors/remote_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gatehouse::actors {
+
+void remote_stream::tell(event one, std::vector<event>& out) {
+  last_ = std::max(last_, one.seq);
+  if (std::holds_alternative<event::exited>(one.what)) {
+    if (std::exchange(exited_, true)) return;
+  } else if (std::holds_alternative<event::closed>(one.what)) {
+    if (std::exchange(closed_, true)) return;
+  }
+  out.push_back(std::move(one));
+}
+
+void remote_stream::tell_early(std::vector<event>& out) {
+  while (!early_.empty() && early_.begin()->first <= last_ + 1) {
+    auto next = early_.extract(early_.begin());
+    if (next.key() > last_) tell(std::move(next.mapped()), out);
+  }
+}
+
+std::vector<remote_stream::event> remote_stream::take(event one) {
+  std::vector<event> out;
+  if (one.seq <= last_ || closed_) return out;
+  if (one.seq > last_ + 1) {
+    early_.emplace(one.seq, std::move(one));
+    return out;
+  }
+  tell(std::move(one), out);
+  tell_early(out);
+  return out;
+}
+
+std::vector<remote_stream::event> remote_stream::take(exec_client::read_result kept) {
+  std::vector<event> out;
+  if (closed_) return out;
+  const bool any = !kept.chunks.empty();
+  lost_ |= kept.lost_output;
+  for (auto& chunk : kept.chunks)
+    if (chunk.seq > last_) tell(std::move(chunk), out);
+  const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
+  last_ = std::max(last_, known);
+  // An answer with output may have been cut short; how the process ended counts when none is left.
+  wants_read_ = any;
+  const auto process = [&] {
+    event end;
+    end.seq = last_;
+    return end;
+  };
+  if (!any && kept.exited && !exited_) {
+    auto end = process();
+    end.what = event::exited{kept.exit_code.value_or(-1), kept.sandbox_denied};
+    tell(std::move(end), out);
+  }
+  if (!any && kept.closed && !closed_) {
+    auto end = process();
+    end.what = event::closed{};
+    tell(std::move(end), out);
+  }
+  tell_early(out);
+  return out;
+}
+
+} // namespace gatehouse::actors

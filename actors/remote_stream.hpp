@@ -1,0 +1,42 @@
+#pragma once
+
+#include "protocol/exec_client.hpp"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace gatehouse::actors {
+
+/// The events of one remote process in their order, each once, whatever the connection did: those
+/// that come early wait, those that come again are dropped, and what a cut line lost is taken from
+/// the answers to reads (§120). Pure.
+class remote_stream {
+public:
+  using event = exec_client::process_event;
+
+  /// One that came by itself. @return what may be told now
+  std::vector<event> take(event one);
+  /// What the server has kept. @return what may be told now
+  std::vector<event> take(exec_client::read_result kept);
+
+  /// Something is missing, and reading after `last` may bring it.
+  [[nodiscard]] bool wants_read() const noexcept { return wants_read_ || !early_.empty(); }
+  [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
+  /// Output that the server no longer had when we came back for it.
+  [[nodiscard]] bool lost_output() const noexcept { return lost_; }
+
+private:
+  void tell(event one, std::vector<event>& out);
+  void tell_early(std::vector<event>& out);
+
+  std::map<std::uint64_t, event> early_; ///< by seq
+  std::uint64_t last_ = 0;               ///< everything up to it was told
+  bool exited_ = false;
+  bool closed_ = false;
+  bool wants_read_ = false;
+  bool lost_ = false;
+};
+
+} // namespace gatehouse::actors

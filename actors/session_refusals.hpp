@@ -1,0 +1,18 @@
+#pragma once
+
+#include "protocol/error.hpp"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+/// What a session_thread says to a message that it does not take.
+namespace gatehouse::actors {
+
+constexpr std::size_t longest_id = 256; ///< of calls and turns, in bytes
+
+inline error wrong_order(std::string what, std::string remedy = {}) {
+  return {errc::invalid_request, std::move(what), std::move(remedy)};
+}
+
+} // namespace gatehouse::actors

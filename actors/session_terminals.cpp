@@ -1,0 +1,188 @@
+#include "actors/hooked_call.hpp"
+#include "actors/session_thread.hpp"
+#include "policy/environment_policy.hpp"
+#include "protocol/denial_message.hpp"
+#include "protocol/exec_result.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
+#include <utility>
+
+/// The terminal sessions of a thread: its part of actors/session_thread.hpp.
+namespace gatehouse::actors {
+namespace {
+
+constexpr std::uint64_t default_output_tokens = 10'000;
+
+/// What happens in sessions, as the thread's own events.
+thread_event_body event_of(const process_event& event) {
+  if (const auto* said = std::get_if<process_event::output>(&event.what))
+    return thread_events::output_delta{event.call_id, event.attempt, said->stream, said->bytes};
+  if (const auto* told = std::get_if<process_event::interaction>(&event.what))
+    return thread_events::terminal_interaction{event.call_id, event.session_id, told->chars};
+  return thread_events::terminal_ended{event.call_id, event.session_id,
+                                       std::get<process_event::ended>(event.what).how};
+}
+
+} // namespace
+
+process_manager_actor& session_thread::terminals() {
+  if (terminals_) return terminals_;
+  process_manager_terms terms;
+  terms.process.host = terms_.shell;
+  terms.process.network = partners_.network;
+  auto variables = policy::read_environment(terms_.shell.environment);
+  policy::add_session_variables(variables, false);
+  terms.process.host.environment = policy::to_entries(variables);
+  terms.process.on_event = [self =
+                                caf::actor_cast<observer_actor>(this)](const process_event& event) {
+    caf::anon_send(self, event_v, std::make_shared<const thread_event_body>(event_of(event)));
+  };
+  // The manager may outlive this thread by a few messages.
+  terms.make_call = [this, alive = caf::actor_cast<session_thread_actor>(this)](
+                        const runtime_actor& runtime) -> tool_call_actor {
+    if (!partners_.runtime) return {};
+    auto partners = partners_;
+    partners.runtime = runtime;
+    return spawn_call(std::move(partners), hook_tool::exec_command);
+  };
+  terms.reviewer = partners_.reviewer;
+  terms.hooks = terms_.hooks;
+  terminals_ = system().spawn<process_manager>(std::move(terms));
+  return terminals_;
+}
+
+void session_thread::exec_command(const std::string& call_id, const terminal_request& asked,
+                                  planned_call planned) {
+  auto& call = running_[call_id];
+  call.max_output_tokens = asked.max_output_tokens.value_or(default_output_tokens);
+  exec_request order;
+  order.start = {std::move(planned.plan), std::move(planned.handler_refusal)};
+  order.yield = asked.yield;
+  to_terminals(call_id, std::make_shared<const exec_request>(std::move(order)));
+}
+
+void session_thread::write_stdin(const std::string& call_id, const stdin_arguments& asked) {
+  auto& call = running_[call_id];
+  call.max_output_tokens = asked.max_output_tokens.value_or(default_output_tokens);
+  stdin_request order;
+  order.call_id = call_id;
+  order.session_id = asked.session_id;
+  order.chars = asked.chars;
+  order.yield = asked.yield;
+  const auto ready = std::make_shared<const stdin_request>(std::move(order));
+  if (!partners_.auditor || asked.chars.empty()) return to_terminals(call_id, ready);
+  // What is typed is an effect: its entry comes first. The characters are those of the request.
+  when_recorded(entry(audit_kind::attempt, call_id, audit_stdin(asked.session_id)),
+                [this, call_id, ready](const std::string& why_not) {
+                  if (why_not.empty()) return to_terminals(call_id, ready);
+                  exec_reply kept_back;
+                  kept_back.failure = error{
+                      errc::io, "nothing was typed, since it could not be recorded: " + why_not, {}};
+                  terminal_answered(call_id, kept_back);
+                });
+}
+
+template <class Order>
+void session_thread::to_terminals(const std::string& call_id, Order order) {
+  running_[call_id].terminal = true;
+  request(terminals(), caf::infinite, run_v, std::move(order))
+      .then(
+          [this, call_id](const exec_reply_ptr& reply) { terminal_answered(call_id, *reply); },
+          [this, call_id](caf::error& failed) {
+            exec_reply lost;
+            lost.failure = error{errc::internal, "the call failed: " + system().render(failed), {}};
+            terminal_answered(call_id, lost);
+          });
+}
+
+void session_thread::terminal_answered(const std::string& call_id, const exec_reply& reply) {
+  const auto call = running_.find(call_id);
+  if (call == running_.end()) return;
+  call_report report;
+  if (reply.report) report = *reply.report;
+  report.call_id = call_id;
+  if (!reply.report) {
+    report.ending = reply.failure ? call_ending::failed : call_ending::completed;
+    if (reply.failure && reply.failure->code == errc::cancelled)
+      report.ending = reply.refused ? call_ending::refused : call_ending::aborted;
+    report.failure = reply.failure;
+    report.message = reply.failure ? failure_message(*reply.failure) : reply.message;
+    report.output.truncated_bytes = reply.result.omitted_bytes;
+    report.output.total_bytes = reply.result.total_bytes;
+    if (reply.ended) report.attempts.push_back(*reply.ended);
+  }
+  report.session_id = reply.result.session_id;
+  report.output.aggregated = truncate_to_tokens(reply.result.output, call->second.max_output_tokens,
+                                                reply.result.omitted_bytes);
+  ended(call_id, std::make_shared<const call_report>(std::move(report)));
+}
+
+void session_thread::terminal_ended(const thread_events::terminal_ended& over) {
+  if (const auto call = running_.find(over.call_id); call != running_.end()) {
+    call->second.session_end = over; // only of interest when its call is answered as running
+    return;
+  }
+  const auto session = background_.extract(over.call_id);
+  if (session.empty()) return;
+  const auto& turn = session.mapped().turn;
+  if (audit_.sink) {
+    auto noted = entry(audit_kind::attempt_end, over.call_id, audit_attempt_end(over.how));
+    noted.turn = turn;
+    noted.attempt = over.how.number;
+    audit_.sink->record(std::move(noted), {});
+  }
+  publish(over, turn);
+}
+
+/// A session that is in the background already is not touched (§127).
+void session_thread::cancel(const std::string& call_id, const running_call& call) {
+  if (call.terminal) return send(terminals_, cancel_v, call_id);
+  if (call.actor) return send(call.actor, cancel_v);
+  send(partners_.reviewer, withdraw_v, call.review_id); // its answer ends the call
+}
+
+// ---- what clients ask about them (§127) ----
+
+void session_thread::on(const thread_messages::list_terminals& m) {
+  if (!terminals_) return m.done({});
+  request(terminals_, caf::infinite, list_v)
+      .then([done = m.done](const process_list_ptr& all) { done(all->sessions); },
+            [done = m.done](caf::error&) { done({}); });
+}
+
+void session_thread::on(const thread_messages::read_terminal& m) {
+  if (!terminals_) return m.done({});
+  request(terminals_, caf::infinite, read_v, m.session_id)
+      .then([done = m.done](const process_transcript_ptr& told) { done(*told); },
+            [done = m.done](caf::error&) { done({}); });
+}
+
+template <class Answer, class... What>
+void session_thread::order_terminals(std::function<void(Answer)> hearer, What... what) {
+  const auto tell = [hearer = std::move(hearer)](Answer answer) {
+    if (hearer) hearer(answer);
+  };
+  if (!terminals_) return tell(Answer{});
+  request(terminals_, caf::infinite, what...)
+      .then([tell](Answer answer) { tell(answer); }, [tell](caf::error&) { tell(Answer{}); });
+}
+
+void session_thread::on(const thread_messages::signal_terminal& m) {
+  order_terminals<bool>(m.done, signal_v, m.session_id, m.signal);
+}
+
+void session_thread::on(const thread_messages::resize_terminal& m) {
+  order_terminals<bool>(m.done, resize_v, m.session_id, m.rows, m.columns);
+}
+
+void session_thread::on(const thread_messages::end_terminal& m) {
+  order_terminals<bool>(m.done, end_v, m.session_id);
+}
+
+void session_thread::on(const thread_messages::clean_terminals& m) {
+  order_terminals<int>(m.done, end_v);
+}
+
+} // namespace gatehouse::actors

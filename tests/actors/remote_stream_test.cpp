@@ -1,0 +1,114 @@
+#include "actors/remote_stream.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace gatehouse;
+using namespace gatehouse::actors;
+
+namespace {
+
+using event = remote_stream::event;
+
+event said(std::uint64_t seq) {
+  return {"p", seq, event::output{"stdout", std::to_string(seq) + " "}};
+}
+event exited(std::uint64_t seq) {
+  return {"p", seq, event::exited{3, false}};
+}
+event closed(std::uint64_t seq) {
+  return {"p", seq, event::closed{}};
+}
+
+struct listener {
+  std::string heard;
+  void take(const std::vector<event>& events) {
+    for (const auto& e : events) {
+      if (const auto* out = std::get_if<event::output>(&e.what))
+        heard += out->bytes;
+      else
+        heard += std::holds_alternative<event::exited>(e.what) ? "exit " : "end ";
+    }
+  }
+};
+
+} // namespace
+
+TEST_SUITE("actors.remote_stream") {
+  TEST_CASE("§120 events are told in their order, each once, however they come") {
+    std::mt19937 random{7};
+    for (int round = 0; round < 200; ++round) {
+      std::vector<event> all;
+      for (std::uint64_t seq = 1; seq <= 20; ++seq)
+        all.push_back(said(seq));
+      all.push_back(exited(21));
+      all.push_back(closed(22));
+      auto sent = all;
+      sent.insert(sent.end(), all.begin(), all.end()); // every one twice
+      std::shuffle(sent.begin(), sent.end(), random);
+      remote_stream stream;
+      listener l;
+      for (const auto& one : sent)
+        l.take(stream.take(one));
+      CHECK(l.heard == "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 exit end ");
+      CHECK(stream.closed());
+      CHECK(!stream.wants_read());
+    }
+  }
+
+  TEST_CASE("§120 what a cut line lost is read, and comes neither twice nor late") {
+    // Whatever was on its way when the line was cut, and however much an answer holds.
+    for (std::uint64_t cut = 0; cut <= 12; ++cut)
+      for (std::size_t most = 1; most <= 12; ++most) {
+        remote_stream stream;
+        listener l;
+        for (std::uint64_t seq = 1; seq <= cut; ++seq)
+          l.take(stream.take(seq <= 10 ? said(seq) : seq == 11 ? exited(11) : closed(12)));
+        do {
+          exec_client::read_result kept;
+          kept.exited = kept.closed = true;
+          kept.exit_code = 3;
+          kept.next_seq = 13;
+          for (auto seq = stream.last() + 1; seq <= 10; ++seq) {
+            if (kept.chunks.size() == most) {
+              kept.next_seq = seq;
+              break;
+            }
+            kept.chunks.push_back(said(seq));
+          }
+          l.take(stream.take(std::move(kept)));
+        } while (stream.wants_read());
+        CHECK(l.heard == "1 2 3 4 5 6 7 8 9 10 exit end ");
+        CHECK(stream.closed());
+      }
+  }
+
+  TEST_CASE("§120 an event that comes while its read is under way is not told twice") {
+    remote_stream stream;
+    listener l;
+    l.take(stream.take(said(1)));
+    l.take(stream.take(said(3))); // 2 was lost
+    CHECK(stream.wants_read());
+    exec_client::read_result kept;
+    kept.chunks = {said(2), said(3), said(4)};
+    kept.next_seq = 5;
+    l.take(stream.take(std::move(kept)));
+    l.take(stream.take(said(4)));
+    l.take(stream.take(said(5)));
+    CHECK(l.heard == "1 2 3 4 5 ");
+  }
+
+  TEST_CASE("§120 output that is no longer kept is said to be lost") {
+    remote_stream stream;
+    exec_client::read_result kept;
+    kept.chunks = {said(7)};
+    kept.next_seq = 8;
+    kept.lost_output = true;
+    listener l;
+    l.take(stream.take(std::move(kept)));
+    CHECK(l.heard == "7 ");
+    CHECK(stream.lost_output());
+  }
+}

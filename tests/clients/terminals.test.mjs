@@ -1,0 +1,63 @@
+// §118–§127 Terminal sessions through the real daemon.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { AgentClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, Daemon, running, soon, until } from './daemon.mjs';
+
+const limit = { timeout: 60_000 };
+let daemon;
+let agent;
+
+before(async () => {
+  daemon = await Daemon.start();
+  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+});
+after(async () => {
+  agent?.close();
+  await daemon?.end();
+});
+
+const newThread = async () => (await agent.startThread({ cwd: daemon.workspace })).thread;
+const exec = (thread, cmd, more = {}) =>
+  agent.callTool({ threadId: thread.id, tool: 'exec_command', arguments: { cmd, yield_time_ms: 250, ...more } });
+const write = (thread, session_id, chars = '', yield_time_ms = 5000) =>
+  agent.callTool({ threadId: thread.id, tool: 'write_stdin', arguments: { session_id, chars, yield_time_ms } });
+
+test('§148 a session outlives its call, streams on, and the last poll has its end', limit, async () => {
+  const thread = await newThread();
+  let streamed = '';
+  const ended = [];
+  agent.on('item/commandExecution/outputDelta', (e) => e.threadId === thread.id && (streamed += e.delta));
+  agent.on('item/commandExecution/terminalEnded', (e) => e.threadId === thread.id && ended.push(e));
+  const first = await exec(thread, 'for i in 1 2 3 4 5; do echo $i; sleep 0.1; done; exit 6');
+  assert.equal(first.status, 'completed');
+  assert.equal(typeof first.sessionId, 'number');
+  let text = first.output;
+  let last;
+  do {
+    last = await write(thread, first.sessionId);
+    text += last.output;
+  } while (last.sessionId !== undefined);
+  assert.equal(text, '1\n2\n3\n4\n5\n');
+  assert.equal(last.exitCode, 6);
+  await until(() => ended.length === 1);
+  assert.deepEqual([ended[0].sessionId, ended[0].exitCode, streamed], [first.sessionId, 6, text]);
+});
+
+test('§127 an interrupted turn leaves background sessions; they are listed, read and ended', limit, async () => {
+  const thread = await newThread();
+  const { turn } = await agent.startTurn({ threadId: thread.id });
+  const marker = '86399.25';
+  const one = await exec(thread, `echo up; sleep ${marker}`);
+  const two = await exec(thread, `sleep ${marker}`);
+  await agent.interruptTurn({ threadId: thread.id, turnId: turn.id });
+  const data = await agent.listTerminals(thread.id);
+  assert.deepEqual(data.map((t) => [t.sessionId, t.running]).sort(), [[one.sessionId, true], [two.sessionId, true]].sort());
+  const first = { threadId: thread.id, sessionId: one.sessionId };
+  assert.equal((await agent.readTerminal(first)).output, 'up\n');
+  assert.equal(await agent.endTerminal(first), true);
+  assert.equal(await agent.endTerminal(first), false);
+  assert.equal(await agent.endAllTerminals(thread.id), 1);
+  await until(() => running(marker) === 0);
+  await assert.rejects(agent.signalTerminal({ threadId: thread.id, sessionId: two.sessionId, signal: 99 }));
+});

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""§7, §120: `gatehouse run --exec-server` runs its command behind the boundary of another exec server."""
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from exec_client import GATEHOUSE, Server
+
+
+class CuttingProxy:
+    """Passes bytes on until the line is cut: then both sides lose what was on its way."""
+
+    def __init__(self, port):
+        self.port = port
+        self.lines, self.lock, self.silent = [], threading.Lock(), False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self.port))
+            with self.lock:
+                self.lines.append((client, server))
+            threading.Thread(target=self.pump, args=(client, server, True), daemon=True).start()
+            threading.Thread(target=self.pump, args=(server, client, False), daemon=True).start()
+
+    def pump(self, source, sink, rename):
+        try:
+            while data := source.recv(4096):
+                if rename:  # the server takes only its own address
+                    data = re.sub(rb"(?i)host: [^\r]*", f"Host: 127.0.0.1:{self.port}".encode(), data, count=1)
+                    rename = False
+                if not self.silent:
+                    sink.sendall(data)
+        except OSError:
+            pass
+        for one in (source, sink):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            one.close()
+
+    def cut(self):
+        with self.lock:
+            lines, self.lines = self.lines, []
+        for pair in lines:
+            for one in pair:
+                try:
+                    one.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+        return bool(lines)
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)  # wakes who accepts
+        self.listener.close()
+        self.cut()
+
+
+class RemoteEnvironment(unittest.TestCase):
+    def setUp(self):
+        self.base = os.path.realpath(tempfile.mkdtemp(prefix="gatehouse-remote-", dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, self.base, True)
+        self.ws = os.path.join(self.base, "there")
+        os.mkdir(self.ws)
+        self.env = dict(os.environ, HOME=self.base, GATEHOUSE_HOME=self.base + "/home", XDG_STATE_HOME=self.base + "/state")
+
+    def command(self, url, *what, options=()):
+        return [GATEHOUSE, "run", "--exec-server", url, "--exec-cwd", self.ws, "--profile", "workspace-write", *options,
+                "--", *what]
+
+    def run_there(self, url, *what, options=(), timeout=120):
+        return subprocess.run(self.command(url, *what, options=options), env=self.env, capture_output=True, text=True,
+                              timeout=timeout, stdin=subprocess.DEVNULL)
+
+    def test_120_a_command_runs_there_with_its_output_and_its_end(self):
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            run = self.run_there(server.url, "sh", "-c", "pwd; echo err >&2; echo made > here; exit 3")
+            self.assertEqual((run.returncode, run.stdout), (3, self.ws + "\n"), run.stderr)
+            self.assertIn("err\n", run.stderr)
+            self.assertTrue(os.path.exists(os.path.join(self.ws, "here")))
+            missing = self.run_there(server.url, "no-such-program-anywhere")
+            self.assertEqual(missing.returncode, 127, missing.stderr)
+            late = self.run_there(server.url, "sleep", "60", options=["--timeout-ms", "300"])
+            self.assertEqual(late.returncode, 124, late.stderr)
+
+    def test_92_what_the_boundary_there_refuses_is_told(self):
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            run = self.run_there(server.url, "sh", "-c", "echo x > /usr/gatehouse-no", options=["--json", "--ask", "never"])
+            told = json.loads(run.stdout)
+            self.assertEqual(told["attempts"][0]["ending"] if "ending" in told["attempts"][0] else "denied", "denied", told)
+            self.assertFalse(os.path.exists("/usr/gatehouse-no"))
+
+    def test_68_nothing_runs_here_when_the_server_cannot_be_reached_or_refuses(self):
+        with socket.create_server(("127.0.0.1", 0)) as unused:
+            port = unused.getsockname()[1]
+        run = self.run_there(f"ws://127.0.0.1:{port}", "touch", "here")
+        self.assertEqual(run.returncode, 121, run.stderr)
+        with Server(env=self.env, cwd="/") as server:  # it wants a token
+            run = self.run_there(server.url, "touch", "here")
+            self.assertEqual(run.returncode, 121, run.stderr)
+            self.assertIn("token", run.stderr)
+            token = os.path.join(self.base, "state", "gatehouse", "tokens", "exec.token")
+            run = self.run_there(server.url, "cat", token, options=["--exec-token-file", token])
+            self.assertNotEqual(run.returncode, 0)  # the server hides it from what it runs
+            with open(token, encoding="utf-8") as file:
+                self.assertNotIn(file.read().strip(), run.stdout + run.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.ws, "here")))
+
+    def test_7_options_that_do_not_fit_are_refused_and_nothing_runs(self):
+        there = ["--exec-cwd", self.ws]
+        for options, part in (
+                (there, "needs --exec-server"),
+                (["--exec-token-file", "/dev/null"], "needs --exec-server"),
+                (["--exec-server", "ws://127.0.0.1:9"], "--exec-cwd"),
+                (["--exec-server", "ws://127.0.0.1:9", "--exec-cwd", "there"], "absolute"),
+                (["--exec-server", "http://127.0.0.1:9", *there], "--exec-server"),
+                (["--exec-server", "ws://192.0.2.1:9", *there], "not encrypted"),
+                (["--exec-server", "ws://127.0.0.1:9", *there, "--exec-token-file", self.base + "/none"], "no token")):
+            run = subprocess.run([GATEHOUSE, "run", *options, "--", "touch", self.ws + "/here"], env=self.env, cwd=self.ws,
+                                 capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+            self.assertEqual(run.returncode, 2, (options, run.stderr))
+            self.assertIn(part, run.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.ws, "here")))
+
+    def test_120_fifty_cuts_lose_no_line_and_double_none(self):
+        lines = 3000
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            proxy = CuttingProxy(server.port)
+            self.addCleanup(proxy.close)
+            script = f"i=0; while [ $i -lt {lines} ]; do echo $i; i=$((i+1)); [ $((i % 5)) -ne 0 ] || sleep 0.02; done; exit 5"
+            run = subprocess.Popen(self.command(proxy.url, "bash", "-c", script, options=["--timeout-ms", "200000"]),
+                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                   stdin=subprocess.DEVNULL)
+            self.addCleanup(run.stdout.close)
+            heard, cuts = [], 0
+            reader = threading.Thread(target=lambda: heard.extend(iter(run.stdout.readline, "")), daemon=True)
+            reader.start()
+            while run.poll() is None and cuts < 50:
+                time.sleep(0.15)
+                if heard:
+                    cuts += proxy.cut()
+            self.assertEqual(run.wait(200), 5, heard[-5:])
+            reader.join(30)
+        self.assertEqual("".join(heard), "".join(f"{i}\n" for i in range(lines)))
+        self.assertEqual(cuts, 50, "the command was over too soon")
+
+    def test_120_a_connection_that_does_not_come_back_is_an_end_that_says_so(self):
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            proxy = CuttingProxy(server.port)
+            run = subprocess.Popen(self.command(proxy.url, "sh", "-c", "echo up; sleep 600",
+                                                options=["--timeout-ms", "600000"]),
+                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   stdin=subprocess.DEVNULL)
+            self.assertEqual(run.stdout.readline(), "up\n")
+            proxy.close()
+            out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 121, err)
+        self.assertIn("did not come back", err)
+
+    def test_95_a_server_that_says_nothing_any_more_does_not_hold_a_command_beyond_its_limit(self):
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            proxy = CuttingProxy(server.port)
+            self.addCleanup(proxy.close)
+            run = subprocess.Popen(self.command(proxy.url, "sh", "-c", "echo up; sleep 600",
+                                                options=["--timeout-ms", "3000"]),
+                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   stdin=subprocess.DEVNULL)
+            self.assertEqual(run.stdout.readline(), "up\n")
+            proxy.silent = True
+            _, err = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 124, err)
+
+
+if __name__ == "__main__":
+    unittest.main()
