@@ -5,6 +5,7 @@
 #include "protocol/approval_key.hpp"
 #include "protocol/denial_message.hpp"
 #include "protocol/digest.hpp"
+#include "protocol/profile_json.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
