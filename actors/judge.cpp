@@ -16,15 +16,21 @@ exec_evaluation judge(const call_plan& plan, const policy::rule_set& rules,
   request.prefix_rule = plan.what.prefix_rule;
   const auto analysis = policy::analyze_command(request.argv);
   return policy::evaluate(request, analysis, rules,
-                          facts(policy::program_words(request.argv, analysis)));
+                          facts(policy::program_words(request.argv, analysis, rules)));
+}
+
+sandbox::program_search search_for(const call_plan& plan, const judgement_terms& terms) {
+  auto search = terms.search;
+  search.cwd = plan.what.cwd;
+  if (!terms.rules->has_restrictive_rules()) search.names.reset();
+  return search;
 }
 
 exec_evaluation judge(const call_plan& plan, const judgement_terms& terms) {
   if (terms.elsewhere)
     return judge(plan, *terms.rules,
                  [](std::span<const std::string>) { return policy::program_facts{}; });
-  auto search = terms.search;
-  search.cwd = plan.what.cwd;
+  const auto search = search_for(plan, terms);
   return judge(plan, *terms.rules, [&](std::span<const std::string> words) {
     return sandbox::look_up_programs(words, search);
   });

@@ -22,6 +22,9 @@ struct judgement_terms {
   policy::access_context context;
 };
 
+/// Where the programs of a plan are looked up.
+sandbox::program_search search_for(const call_plan& plan, const judgement_terms& terms);
+
 /// Exec policy's answer to a plan (§17): the one place where command, rules, facts and approval
 /// policy meet. Looks at the host's programs; runs nothing.
 exec_evaluation judge(const call_plan& plan, const judgement_terms& terms);

@@ -220,8 +220,7 @@ result<std::optional<patch_intake>> take_in_patch(const call_plan& plan,
 
 result<std::optional<patch_intake>> take_in_patch(const call_plan& plan,
                                                   const judgement_terms& terms) {
-  auto search = terms.search;
-  search.cwd = plan.what.cwd;
+  const auto search = search_for(plan, terms);
   return take_in_patch(
       plan, *terms.rules,
       [&](std::span<const std::string> words) { return sandbox::look_up_programs(words, search); },

@@ -1,60 +1,17 @@
 #include "actors/process_manager.hpp"
 
-#include "actors/hook_command.hpp"
+#include "actors/exec_replies.hpp"
 #include "protocol/denial_message.hpp"
-#include "protocol/visible_text.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <random>
 #include <utility>
 
 namespace gatehouse::actors {
-namespace {
-
-using std::chrono::milliseconds;
-
-std::optional<int> exit_code_of(const attempt_record& record) {
-  if (record.ending == attempt_ending::timed_out) return 124;
-  if (record.signal) return 128 + *record.signal;
-  return record.exit_code;
-}
-
-void answer(caf::typed_response_promise<exec_reply_ptr> caller, exec_reply_ptr reply) {
-  caller.deliver(std::move(reply));
-}
-
-exec_reply_ptr failed(error what) {
-  exec_reply reply;
-  reply.failure = std::move(what);
-  return std::make_shared<const exec_reply>(std::move(reply));
-}
-
-error unknown_session(int id) {
-  return {errc::not_found, "write_stdin failed: Unknown process id " + std::to_string(id),
-          "start it again with exec_command"};
-}
-
-/// Does the process have more than its session's profile gives by itself (§11 of the rules of
-/// approval)? Then what is written to it is a command of its own.
-bool has_extra_authority(const exec_request& request, const attempt& what) {
-  const auto& plan = request.start.plan;
-  if (what->backend == sandbox_backend::none) return plan.profile.kind == profile_kind::managed;
-  return what->profile != plan.profile || !what->approved_hosts.empty();
-}
-
-std::string random_hex(std::size_t digits) {
-  std::random_device source;
-  std::string out;
-  for (std::size_t i = 0; i < digits; ++i)
-    out += "0123456789abcdef"[source() % 16];
-  return out;
-}
-
-} // namespace
 
 process_manager::process_manager(caf::actor_config& config, process_manager_terms terms)
     : process_manager_actor::base{config}, terms_{std::move(terms)}, store_{terms_.ids,
@@ -73,10 +30,10 @@ void process_manager::on_exit() {
     send(callee, cancel_v);
   callees_.clear();
   for (auto& [call, open] : calls_)
-    open.caller.deliver(failed({errc::cancelled, "the session is over", {}}));
+    open.caller.deliver(failed_reply({errc::cancelled, "the session is over", {}}));
   calls_.clear();
   for (auto& [write, open] : hooked_)
-    open.caller.deliver(failed({errc::cancelled, "the session is over", {}}));
+    open.caller.deliver(failed_reply({errc::cancelled, "the session is over", {}}));
   hooked_.clear();
   writes_.clear(); // their sessions answer them
   terms_ = {};
@@ -151,9 +108,9 @@ process_manager::behavior_type process_manager::make_behavior() {
 caf::result<exec_reply_ptr> process_manager::exec_command(const exec_request_ptr& request) {
   const auto& call_id = request->start.plan.call_id;
   if (calls_.contains(call_id))
-    return failed({errc::invalid_request, "the call id '" + call_id + "' is in use", {}});
+    return failed_reply({errc::invalid_request, "the call id '" + call_id + "' is in use", {}});
   const auto id = store_.reserve(); // before approval (§9)
-  if (!id) return failed(id.error());
+  if (!id) return failed_reply(id.error());
   const auto& y = terms_.yields;
   open_call open;
   open.session_id = *id;
@@ -166,7 +123,7 @@ caf::result<exec_reply_ptr> process_manager::exec_command(const exec_request_ptr
   if (!callee) {
     calls_.erase(call_id);
     store_.release(*id);
-    answer.deliver(failed({errc::cancelled, "the session is over", {}}));
+    answer.deliver(failed_reply({errc::cancelled, "the session is over", {}}));
     return answer;
   }
   callees_[call_id] = callee;
@@ -263,7 +220,7 @@ void process_manager::call_over(const std::string& call_id, const call_report_pt
       reply.result.session_id = open.session_id;
     } else {
       reply.ended = last;
-      reply.result.exit_code = exit_code_of(last);
+      reply.result.exit_code = shell_status_of(last);
     }
   }
   if (auto* s = find(open.session_id); s && reply.result.session_id) {
@@ -274,165 +231,6 @@ void process_manager::call_over(const std::string& call_id, const call_report_pt
     store_.release(open.session_id);
   }
   open.caller.deliver(std::make_shared<const exec_reply>(std::move(reply)));
-}
-
-caf::result<exec_reply_ptr> process_manager::write_stdin(const stdin_request_ptr& request) {
-  const auto* s = find(request->session_id);
-  if (!s || !s->background || s->dismissed) return failed(unknown_session(request->session_id));
-  auto caller = make_response_promise<exec_reply_ptr>();
-  auto answer = caller;
-  writes_[request->call_id] = {request->session_id, {}, caller};
-  if (!request->chars.empty() && s->running && has_extra_authority(*s->request, *s->attempt))
-    review_write(request, caller);
-  else
-    poll(request, std::move(caller));
-  return answer;
-}
-
-void process_manager::review_write(const stdin_request_ptr& request,
-                                   const caf::typed_response_promise<exec_reply_ptr>& caller) {
-  const auto refuse = [this, request, caller](const std::string& why) {
-    if (writes_.erase(request->call_id) == 0) return; // cancelled, and answered
-    exec_reply reply;
-    reply.refused = true;
-    reply.failure = error{errc::cancelled, "write_stdin was not allowed: " + why,
-                          "start a process that stays inside the sandbox, or ask the user"};
-    answer(caller, std::make_shared<const exec_reply>(std::move(reply)));
-  };
-  if (!terms_.reviewer) return refuse("nobody can be asked");
-  const auto* s = find(request->session_id);
-  review_request question;
-  question.review_id = "write-" + random_hex(24);
-  question.call_id = request->call_id;
-  question.tool = "write_stdin";
-  question.what = s->request->start.plan.what;
-  // The digest binds the answer to the process and to exactly these bytes.
-  auto bound = question.what;
-  bound.argv.insert(bound.argv.end(),
-                    {"<stdin>", std::to_string(request->session_id), request->chars});
-  question.digest = digest_of(bound, {1, (*s->attempt)->backend == sandbox_backend::none, {}});
-  question.reason = "input for a running process that has more than the session's permissions: " +
-                    visible_text(request->chars);
-  question.will_be_allowed = "These bytes are written to terminal session " +
-                             std::to_string(request->session_id) + ", once.";
-  question.without_sandbox = (*s->attempt)->backend == sandbox_backend::none;
-  const auto digest = question.digest;
-  writes_[request->call_id].review_id = question.review_id;
-  this->request(terms_.reviewer, caf::infinite, review_v,
-                std::make_shared<const review_request>(std::move(question)))
-      .then(
-          [this, request, caller, refuse, digest](const review_answer_ptr& said) {
-            const auto write = writes_.find(request->call_id);
-            if (write == writes_.end()) return;
-            write->second.review_id.clear();
-            if (!is_approval(said->decision) || said->digest != digest) return refuse(said->reason);
-            poll(request, caller);
-          },
-          [refuse](caf::error&) { refuse("the reviewer failed"); });
-}
-
-void process_manager::poll(const stdin_request_ptr& request,
-                           caf::typed_response_promise<exec_reply_ptr> caller) {
-  const int id = request->session_id;
-  auto* s = find(id);
-  if (!s) {
-    writes_.erase(request->call_id);
-    return answer(caller, failed(unknown_session(id)));
-  }
-  const bool empty = request->chars.empty();
-  const auto& y = terms_.yields;
-  poll_order order;
-  order.call_id = request->call_id;
-  order.chars = request->chars;
-  order.yield = empty ? std::clamp(request->yield.value_or(y.poll_least), y.poll_least, y.poll_most)
-                      : std::clamp(request->yield.value_or(y.write_default), y.least, y.most);
-  if (terms_.process.on_event && (!empty || s->running))
-    terms_.process.on_event(
-        {id, s->request->start.plan.call_id, 1, process_event::interaction{request->chars}});
-  store_.used(id, terms_.process.host.loop->now());
-  store_.hold(id);
-  this->request(s->actor, caf::infinite, poll_v,
-                std::make_shared<const poll_order>(std::move(order)))
-      .then(
-          [this, request, caller](const poll_piece_ptr& piece) mutable {
-            polled(request, *piece, std::move(caller));
-          },
-          [this, request, caller](caf::error&) mutable {
-            writes_.erase(request->call_id);
-            store_.unhold(request->session_id);
-            forget(request->session_id);
-            caller.deliver(failed(unknown_session(request->session_id)));
-          });
-}
-
-void process_manager::polled(const stdin_request_ptr& request, const poll_piece& piece,
-                             caf::typed_response_promise<exec_reply_ptr> caller) {
-  const int id = request->session_id;
-  writes_.erase(request->call_id);
-  store_.unhold(id);
-  store_.used(id, terms_.process.host.loop->now());
-  if (piece.failure) return answer(caller, failed(*piece.failure));
-  auto reply = std::make_shared<exec_reply>();
-  reply->result.chunk_id = chunk_id();
-  reply->result.wall = piece.wall;
-  reply->result.output = piece.text;
-  reply->result.total_bytes = piece.total_bytes;
-  reply->result.omitted_bytes = piece.omitted_bytes;
-  auto* s = find(id);
-  if (!piece.ended || !s) {
-    reply->result.session_id = id;
-    return answer(caller, reply);
-  }
-  reply->ended = piece.ended;
-  reply->result.exit_code = exit_code_of(*piece.ended);
-  if (piece.ended->denied) reply->message = denial_message(*piece.ended->denied);
-  const auto original = s->request;
-  forget(id); // the last answer: its id is free again
-  ask_hooks(*original, std::move(reply), std::move(caller));
-}
-
-/// Its session goes on (§127): only the wait or the question ends.
-void process_manager::cancel_write(const std::string& call_id) {
-  const auto write = writes_.find(call_id);
-  if (write == writes_.end()) return;
-  if (!write->second.review_id.empty()) {
-    send(terms_.reviewer, withdraw_v, write->second.review_id);
-    auto node = writes_.extract(write);
-    answer(node.mapped().caller, failed({errc::cancelled, "the call was cancelled", {}}));
-  } else if (const auto* s = find(write->second.session_id)) {
-    send(s->actor, cancel_v, call_id);
-  }
-}
-
-/// The poll that sees the end speaks for the original command (§124).
-void process_manager::ask_hooks(const exec_request& original, std::shared_ptr<exec_reply> reply,
-                                caf::typed_response_promise<exec_reply_ptr> caller) {
-  auto handlers = terms_.hooks.loop ? terms_.hooks.rules.matching(hook_event::post_tool_use,
-                                                                  hook_tool::exec_command)
-                                    : std::vector<hook_handler>{};
-  if (handlers.empty()) return answer(caller, reply);
-  const auto& plan = original.start.plan;
-  hook_question question;
-  question.payload = terms_.hooks.context;
-  question.payload.event = hook_event::post_tool_use;
-  question.payload.cwd = plan.what.cwd;
-  question.payload.tool_name = tool_name(hook_tool::exec_command);
-  question.payload.tool_input = hook_command_input{hook_command_text(plan.what), {}};
-  question.payload.tool_use_id = plan.call_id;
-  question.payload.tool_response = reply->result.output;
-  question.handlers = std::move(handlers);
-  question.env = terms_.hooks.env;
-  const auto key = reply->result.chunk_id;
-  auto& open = hooked_[key];
-  open.reply = std::move(reply);
-  open.caller = std::move(caller);
-  open.round = std::make_unique<hook_round>(
-      *terms_.hooks.loop, std::move(question),
-      [this, key, self = process_manager_actor{this}](hook_decision said) {
-        if (const auto found = hooked_.find(key); found != hooked_.end())
-          found->second.said = std::move(said);
-        caf::anon_send(self, report_v, key);
-      });
 }
 
 /// Nobody polls it any more: it goes as soon as it has ended.
@@ -485,8 +283,8 @@ process_list process_manager::list() const {
     info.background = s.background;
     info.running = s.running;
     info.sandboxed = (*s.attempt)->backend != sandbox_backend::none;
-    info.age =
-        std::chrono::duration_cast<milliseconds>(terms_.process.host.loop->now() - s.started);
+    info.age = std::chrono::duration_cast<std::chrono::milliseconds>(
+        terms_.process.host.loop->now() - s.started);
     all.sessions.push_back(std::move(info));
   }
   return all;

@@ -320,8 +320,12 @@ constexpr command_spec table[] = {
      .summary = "the whole decision about a command; runs nothing",
      .about = "",
      .notes = "Prints the segments found and who judged each, what must happen before it may run, "
-              "and the boundary it would get. With --jsonl the run goes on after a line that "
-              "cannot be read and ends with status 2.",
+              "and the boundary it would get. With --jsonl a line is an object: `argv` (a list) or "
+              "`command` (a script for the user's shell), and as wanted `login`, `cwd` or "
+              "`workdir`, `approval_policy`, `profile`, `sandbox_permissions`, "
+              "`additional_permissions`, `prefix_rule`, `rules` and `requirements` (texts of "
+              "files); `id`, `tool`, `timeout_ms` and `justification` change nothing. The run goes "
+              "on after a line that cannot be read and ends with status 2.",
      .options = explain_options,
      .rest = command,
      .statuses = "0 2",

@@ -105,7 +105,7 @@ explainer::basis_for(const explain_request& request) {
 
 policy::program_facts explainer::facts_for(std::span<const std::string> words,
                                            const sandbox::program_search& search) {
-  auto place = search.cwd;
+  auto place = (search.names ? "+" : "-") + search.cwd;
   for (const auto& root : search.writable_roots)
     place += '\0' + root;
   if (seen_.size() >= most_remembered_places) seen_.clear();
@@ -151,16 +151,18 @@ result<explanation> explainer::explain(const explain_request& request) {
   auto& plan = planned.plan;
 
   explanation answer;
+  const auto& rules = *(*found)->rules;
   const sandbox::program_search search{at.cwd, at.where.user_home, path_,
-                                       sandbox::writable_roots_of(plan.profile, terms->context)};
+                                       sandbox::writable_roots_of(plan.profile, terms->context),
+                                       rules.has_restrictive_rules() ? names_ : nullptr};
   const auto facts = [&](std::span<const std::string> words) { return facts_for(words, search); };
-  auto patch = actors::take_in_patch(plan, *(*found)->rules, facts, terms->context);
+  auto patch = actors::take_in_patch(plan, rules, facts, terms->context);
   if (!patch) return patch.error();
   if (*patch) {
     plan = std::move((*patch)->plan);
     answer.evaluation = std::move((*patch)->evaluation);
   } else {
-    answer.evaluation = actors::judge(plan, *(*found)->rules, facts);
+    answer.evaluation = actors::judge(plan, rules, facts);
   }
   if (planned.handler_refusal) answer.evaluation.requirement = *planned.handler_refusal;
   answer.sandbox = actors::call_flow::first_boundary(plan, answer.evaluation.requirement);

@@ -70,6 +70,7 @@ private:
   std::unordered_map<std::string, std::shared_ptr<const basis>> read_before_;
   /// By where it was looked (cwd and writable roots), then by word.
   std::unordered_map<std::string, policy::program_facts> seen_;
+  std::shared_ptr<sandbox::path_names> names_ = std::make_shared<sandbox::path_names>();
   std::string shell_;
   std::string path_;
   std::vector<std::string> warnings_;

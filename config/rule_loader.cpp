@@ -97,11 +97,21 @@ private:
     for (const auto& problem : file.problems)
       loaded_.warnings.push_back(describe(problem));
     if (!file.problems.empty())
-      loaded_.warnings.push_back(path + " is broken: its allow rules are not honoured, its " +
-                                 "restrictions stay, until it is mended");
+      loaded_.warnings.push_back(path + " is broken: " + what_stays(file) + " until it is mended");
     if (layer == rule_layer::project) drop_allows(file);
     warn_about_broad_allows(file);
     files_.push_back(std::move(file));
+  }
+
+  /// What a broken file does all the same.
+  static std::string what_stays(const rule_file& file) {
+    const auto restricts = [](const auto& rule) { return rule.decision != decision::allow; };
+    const bool any =
+        std::ranges::any_of(file.rules, restricts) || std::ranges::any_of(file.network, restricts);
+    std::string text = "its allow rules are not honoured";
+    text += any ? ", the restrictions that could be read stay" : ", no restriction of it was read";
+    if (file.unreadable) text += ", and every command that no rule matches asks";
+    return text + ",";
   }
 
   /// `["sh", "-c"]`: whatever the model writes behind it runs outside the sandbox.

@@ -1,5 +1,6 @@
 #include "policy/requirement.hpp"
 
+#include "policy/amendment.hpp"
 #include "policy/command_words.hpp"
 #include "policy/propose_amendment.hpp"
 #include "policy/safety.hpp"
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 
 namespace gatehouse::policy {
 namespace {
@@ -172,6 +175,7 @@ public:
     judge_whole();
     exec_evaluation result;
     result.complex = !analysis_.plain;
+    result.unread = analysis_.unreadable_why;
     for (const auto& judgement : judgements_)
       result.segments.push_back(judgement.shown);
     if (auto refusal = handler_refusal(request_); !refusal.empty())
@@ -190,6 +194,9 @@ private:
     for (const auto& segment : analysis_.segments)
       judgements_.push_back(judge_segment(segment, analysis_.plain && segment.origin == settling_,
                                           context_, rules_, facts_));
+    for (const auto& file : analysis_.run_files)
+      if (auto judgement = judge_run_file(file, rules_, facts_))
+        judgements_.push_back(*std::move(judgement));
     for (const auto& judgement : judgements_)
       causes_.insert(causes_.end(), judgement.causes.begin(), judgement.causes.end());
     segment_causes_ = causes_.size();
@@ -233,6 +240,10 @@ private:
     if (analysis_.plain && causes_.size() == segment_causes_ && !requirement.bypass_sandbox &&
         !overlay)
       requirement.proposed_amendment = propose_amendment(request_, judgements_, facts_);
+    if (const auto& prefix = requirement.proposed_amendment; !prefix.empty()) {
+      requirement.amendment_exact = needs_exact_rule(prefix);
+      requirement.amendment_keeps_sandbox = keeps_sandbox(prefix);
+    }
     return requirement;
   }
 
@@ -282,14 +293,20 @@ private:
 } // namespace
 
 std::vector<std::string> program_words(std::span<const std::string> argv,
-                                       const command_analysis& analysis) {
+                                       const command_analysis& analysis, const rule_set& rules) {
   std::vector<std::string> found;
+  std::unordered_set<std::string_view> known;
   const auto add = [&](const std::string& word) {
-    if (std::ranges::find(found, word) == found.end()) found.push_back(word);
+    if (known.insert(word).second) found.push_back(word);
   };
   if (!argv.empty()) add(argv.front());
   for (const auto& segment : analysis.segments)
     add(segment.argv.front());
+  if (!rules.has_restrictive_rules()) return found;
+  for (const auto& file : analysis.run_files)
+    add(file.command.argv.front());
+  for (const auto& path : rules.restricted_paths())
+    add(path.word);
   return found;
 }
 

@@ -24,15 +24,16 @@ struct exec_request {
   std::vector<std::string> prefix_rule; ///< the model's suggestion (§40)
 };
 
-/// The program words whose facts `evaluate` wants, each once: the program of `argv` itself and the
-/// first word of every segment. A word without a fact is not trusted.
+/// The program words whose facts `evaluate` wants, each once: the program of `argv` itself, the
+/// first word of every segment, files that run as programs, and the paths that rules restrict. A
+/// word without a fact is not trusted.
 std::vector<std::string> program_words(std::span<const std::string> argv,
-                                       const command_analysis& analysis);
+                                       const command_analysis& analysis, const rule_set& rules);
 
 /// Judges a command: handler refusals (§D19), segments, rules, safe and danger lists, approval
 /// policy, reasons and amendment (§26–§41, §129). Pure.
 /// @param analysis of `request.argv`
-/// @param facts of program_words(request.argv, analysis)
+/// @param facts of program_words(request.argv, analysis, rules)
 exec_evaluation evaluate(const exec_request& request, const command_analysis& analysis,
                          const rule_set& rules, const program_facts& facts);
 

@@ -123,6 +123,27 @@ void judge_danger(segment_judgement& result, const danger& found, const judge_co
 
 } // namespace
 
+std::optional<segment_judgement> judge_run_file(const run_file& file, const rule_set& rules,
+                                                const program_facts& facts) {
+  if (!rules.has_restrictive_rules()) return std::nullopt;
+  segment_judgement result;
+  result.shown.argv = file.command.argv;
+  result.shown.origin = file.command.origin;
+  judge_unknown_words(result, file.command, rules, facts);
+  auto matches = find_matches(file.command.argv, rules, facts);
+  std::erase_if(matches, [](const rule_match& m) { return m.rule->decision == decision::allow; });
+  judge_by_rules(result, matches, false, facts);
+  if (result.causes.empty() && !file.place_known)
+    if (const auto* rule = rules.restrictive_rule_on_a(file.command.argv)) {
+      ask(result, cause_kind::rule,
+          "its folder is only known when it runs, and a rule may mean it");
+      result.shown.judge = segment_judge::rule;
+      result.shown.rule = cite(*rule);
+    }
+  if (result.causes.empty()) return std::nullopt;
+  return result;
+}
+
 bool is_trusted_program(std::string_view word, const program_facts& facts) {
   const auto known = facts.find(word);
   const bool is_path = word.find('/') != std::string_view::npos || word.starts_with('~');
@@ -155,7 +176,10 @@ segment_judgement judge_segment(const command_segment& segment, bool settles,
     if (context.unreadable_file)
       ask(result, cause_kind::rule, std::string{unreadable_file_why});
     else if (context.mode == approval_mode::untrusted && !context.plain)
-      ask(result, cause_kind::unmatched, "not a plain command");
+      ask(result, cause_kind::unmatched,
+          segment.unknown_words > 0
+              ? "a word of it is only known when it runs, so no list can say that it is harmless"
+              : "the script is more than a list of plain commands");
     return result;
   }
   const bool safe = is_safe(segment, context, facts);

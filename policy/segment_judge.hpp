@@ -56,6 +56,10 @@ segment_judgement judge_segment(const command_segment& segment, bool settles,
                                 const judge_context& context, const rule_set& rules,
                                 const program_facts& facts);
 
+/// Judges a file that runs as a program by the restrictive rules alone; nothing when none speaks.
+std::optional<segment_judgement> judge_run_file(const run_file& file, const rule_set& rules,
+                                                const program_facts& facts);
+
 /// True when a program word may be trusted to be what its name says (§D22): a bare name unless it
 /// resolves into a writable root; a path only when the trusted PATH leads to the same file.
 bool is_trusted_program(std::string_view word, const program_facts& facts);

@@ -67,16 +67,27 @@ struct exec_requirement {
   std::string reason;
   /// A rule the reviewer may add (§40); empty: none.
   std::vector<std::string> proposed_amendment;
+  bool amendment_exact = false;         ///< the rule would be for the whole command only
+  bool amendment_keeps_sandbox = false; ///< it would stay inside the sandbox wherever it is added
   gatehouse::refused_by refused_by = gatehouse::refused_by::policy; ///< forbidden only
 
   bool operator==(const exec_requirement&) const = default;
 };
+
+/// True when the proposed rule, as it would be saved, lets the command run inside the sandbox only:
+/// a question about a sandboxed attempt never offers more; one that a denial raises later does.
+inline bool amendment_stays_inside(const exec_requirement& requirement, bool sandboxed) noexcept {
+  return requirement.amendment_keeps_sandbox ||
+         (sandboxed && requirement.kind == requirement_kind::needs_approval);
+}
 
 /// The whole answer of exec policy to one request.
 struct exec_evaluation {
   std::vector<judged_segment> segments; ///< in source order, duplicates too
   bool complex = false; ///< no plain commands: safe list and amendments are off (§19)
   exec_requirement requirement;
+  std::string
+      unread; ///< what of the command cannot be read before it runs, and why; empty: nothing
 
   bool operator==(const exec_evaluation&) const = default;
 };

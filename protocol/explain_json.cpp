@@ -229,7 +229,7 @@ void put_rule(std::string& out, const rule_citation& rule) {
   out += '}';
 }
 
-void put_requirement(std::string& out, const exec_requirement& requirement) {
+void put_requirement(std::string& out, const exec_requirement& requirement, bool sandboxed) {
   out += "\"requirement\":{\"kind\":\"";
   out += to_string(requirement.kind);
   out += "\",\"bypass_sandbox\":";
@@ -238,6 +238,10 @@ void put_requirement(std::string& out, const exec_requirement& requirement) {
   if (!requirement.proposed_amendment.empty()) {
     out += ",\"proposed_amendment\":";
     put_list(out, requirement.proposed_amendment);
+    out += ",\"amendment_exact\":";
+    out += requirement.amendment_exact ? "true" : "false";
+    put_text(out, "amendment_sandbox",
+             amendment_stays_inside(requirement, sandboxed) ? "keep" : "bypass");
   }
   if (requirement.kind == requirement_kind::forbidden)
     put_text(out, "refused_by", to_string(requirement.refused_by));
@@ -308,7 +312,11 @@ std::string encode_explain_answer(const exec_evaluation& evaluation,
   }
   out += "],\"complex\":";
   out += evaluation.complex ? "true," : "false,";
-  put_requirement(out, evaluation.requirement);
+  if (!evaluation.unread.empty()) {
+    put_text(out.erase(out.size() - 1), "unread", evaluation.unread);
+    out += ',';
+  }
+  put_requirement(out, evaluation.requirement, sandbox.first_attempt_sandboxed);
   out += ",\"sandbox\":{\"backend\":\"";
   out += to_string(sandbox.backend);
   put_text(out += '"', "first_attempt",

@@ -41,7 +41,16 @@ std::string describe_segment(const judged_segment& segment) {
   return text;
 }
 
-std::string describe_requirement(const exec_requirement& requirement) {
+/// The reason for a question that neither a rule nor a danger is the cause of.
+std::string why_asked(approval_mode mode) {
+  return mode == approval_mode::untrusted ? "approval policy `untrusted` asks about all that no "
+                                            "rule allows and no list knows as "
+                                            "harmless"
+                                          : "the call asks for more than its sandbox gives";
+}
+
+std::string describe_requirement(const exec_requirement& requirement, approval_mode mode,
+                                 bool sandboxed) {
   std::string text;
   switch (requirement.kind) {
   case requirement_kind::skip:
@@ -56,11 +65,17 @@ std::string describe_requirement(const exec_requirement& requirement) {
     if (requirement.refused_by == refused_by::hook) text += ", refused by a hook before any rule";
     break;
   }
-  if (!requirement.reason.empty()) text += ": " + requirement.reason;
+  if (!requirement.reason.empty())
+    text += ": " + requirement.reason;
+  else if (requirement.kind == requirement_kind::needs_approval)
+    text += ": " + why_asked(mode);
   text += '\n';
   if (!requirement.proposed_amendment.empty())
-    text +=
-        "  a reviewer may add the rule: allow " + shell_join(requirement.proposed_amendment) + "\n";
+    text += std::string{"  a reviewer may add the rule: allow, "} +
+            (amendment_stays_inside(requirement, sandboxed) ? "inside the sandbox, "
+                                                            : "by default without the sandbox, ") +
+            (requirement.amendment_exact ? "exactly: " : "all that begins with: ") +
+            shell_join(requirement.proposed_amendment) + "\n";
   return text;
 }
 
@@ -72,7 +87,9 @@ std::string explain_text(std::span<const std::string> argv, const approval_polic
   text += evaluation.complex ? "segments (not plain: no allow can settle them):\n" : "segments:\n";
   for (const auto& segment : evaluation.segments)
     text += describe_segment(segment);
-  text += "requirement: " + describe_requirement(evaluation.requirement);
+  if (!evaluation.unread.empty()) text += "not read: " + evaluation.unread + "\n";
+  text += "requirement: " + describe_requirement(evaluation.requirement, approval.mode,
+                                                 sandbox.first_attempt_sandboxed);
   if (evaluation.requirement.kind == requirement_kind::forbidden)
     text += "boundary, if it were allowed: ";
   else

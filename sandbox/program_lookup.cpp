@@ -1,6 +1,7 @@
 #include "sandbox/program_lookup.hpp"
 
 #include "policy/path_text.hpp"
+#include "policy/rules/many_tools.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -90,6 +91,29 @@ bool finds_writable_repository(const std::string& cwd, const std::vector<std::st
   return true; // nothing there yet: whoever makes one first decides
 }
 
+/// The file of `fact`, and the other ways in which the PATH leads to it. A bare word may also be
+/// found further down the PATH: the first one may be a shim that goes on to it.
+void find_other_names(policy::program_fact& fact, const std::string& word,
+                      const program_search& search) {
+  struct stat about {};
+  if (fact.real_path.empty() || ::stat(fact.real_path.c_str(), &about) != 0) return;
+  fact.file = {about.st_dev, about.st_ino};
+  if (!search.names || !S_ISREG(about.st_mode)) return;
+  auto files = search.names->files_called(search.path, word);
+  files.push_back(fact.file);
+  for (const auto& file : files) {
+    const auto paths = search.names->names_of(search.path, file);
+    if (file != fact.file &&
+        (paths.empty() || policy::is_many_tools(policy::name_of(canonical(paths.front())))))
+      continue;
+    for (const auto& path : paths)
+      if (path != fact.absolute && path != fact.real_path &&
+          std::find(fact.other_paths.begin(), fact.other_paths.end(), path) ==
+              fact.other_paths.end())
+        fact.other_paths.push_back(path);
+  }
+}
+
 struct path_hit {
   std::string file;
   bool trusted_entry = false;
@@ -119,6 +143,7 @@ policy::program_facts look_up_programs(std::span<const std::string> words,
     if (auto real = canonical(root); !real.empty()) roots.push_back(std::move(real));
   }
 
+  if (search.names) search.names->look_again(search.path);
   policy::program_facts facts;
   for (const auto& word : words) {
     if (word.empty() || facts.count(word) != 0) continue;
@@ -142,6 +167,7 @@ policy::program_facts look_up_programs(std::span<const std::string> words,
     const std::string& real_way = hit.file.empty() ? fact.absolute : hit.file;
     if (!real_way.empty()) {
       fact.real_path = canonical(real_way);
+      find_other_names(fact, word, search);
       auto places = places_on_the_way(real_way);
       places.insert(fact.absolute);
       fact.in_writable_root = touches(places, roots);

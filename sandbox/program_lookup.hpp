@@ -3,7 +3,9 @@
 #include "policy/access.hpp"
 #include "policy/rules/program_facts.hpp"
 #include "protocol/permission_profile.hpp"
+#include "sandbox/path_names.hpp"
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +19,9 @@ struct program_search {
   std::string home;                        ///< meaning of `~`; empty: unknown
   std::string path;                        ///< $PATH of the command, as it will see it
   std::vector<std::string> writable_roots; ///< see writable_roots_of()
+  /// Where other names of a program are looked up; copies share what it has read. Null: nobody
+  /// asks for them, for no rule is restrictive.
+  std::shared_ptr<path_names> names = std::make_shared<path_names>();
 };
 
 /// Looks every word up as the shell would, in the order of PATH, and follows every link on the way

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace gatehouse::policy {
 
@@ -17,7 +20,19 @@ struct program_fact {
   bool on_trusted_path = false;
   /// Of git: the repository it would work in has a configuration that commands can write.
   bool in_writable_repository = false;
+  /// Device and inode of the real file: the same for each of its hard links. Zeros: none.
+  std::pair<std::uint64_t, std::uint64_t> file{};
+  /// Other absolute paths under which the trusted PATH leads to the same file (`python3` and
+  /// `python3.11`). Only prompt and forbidden rules look at them.
+  std::vector<std::string> other_paths{};
 };
+
+/// True when both are known to be one file.
+inline bool is_same_file(const program_fact& a, const program_fact& b) noexcept {
+  if (!a.absolute.empty() && a.absolute == b.absolute) return true;
+  if (!a.real_path.empty() && a.real_path == b.real_path) return true;
+  return a.file.second != 0 && a.file == b.file;
+}
 
 /// Keyed by the word as the command spells it.
 using program_facts = std::map<std::string, program_fact, std::less<>>;

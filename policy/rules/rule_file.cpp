@@ -39,6 +39,7 @@ public:
       : text_{text}, options_{options} {
     file_.file = std::move(name);
     file_.layer = options.layer;
+    file_.cwd = options.cwd;
   }
 
   rule_file read() {

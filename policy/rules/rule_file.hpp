@@ -23,6 +23,9 @@ struct rule_problem {
 struct rule_file {
   std::string file;
   rule_layer layer = rule_layer::user;
+  /// What relative paths in prompt and forbidden rules are relative to, besides the folder that the
+  /// command runs in; absolute.
+  std::string cwd = "/";
   std::vector<prefix_rule> rules; ///< in call order
   std::vector<host_gate> gates;   ///< in call order
   std::vector<network_rule> network;
@@ -39,7 +42,7 @@ struct rule_file_options {
   rule_sandbox default_sandbox = rule_sandbox::bypass;
   /// Gates of files read earlier, for checking `match` examples.
   std::vector<host_gate> earlier_gates;
-  /// Examples with a relative program (`./git`) are made absolute against this folder.
+  /// Where relative programs (`./git`) in rules and examples lead from.
   std::string cwd = "/";
   /// Where `~/…` in examples leads; empty: nowhere.
   std::string home;

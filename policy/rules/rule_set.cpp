@@ -3,6 +3,7 @@
 #include "policy/path_text.hpp"
 #include "policy/rules/caseless.hpp"
 #include "policy/rules/gate_table.hpp"
+#include "policy/rules/many_tools.hpp"
 #include "policy/rules/program_path.hpp"
 #include "policy/rules/rule_index.hpp"
 
@@ -34,10 +35,13 @@ struct rule_set::index {
   rule_index by_keys;                        ///< canonical rules, over folded words
   gate_table gates;
   std::vector<network_rule> network;
+  std::vector<restricted_path> restricted_paths;
+  std::unordered_set<std::string> known_paths; ///< while building: heads with their words
   bool restrictive = false;
   bool unreadable = false;
 
   void take(rule_file file);
+  void restrict_path(const std::string& head, const std::string& cwd);
   void build();
 
   /// All rules that match `command` when its program is called `head`: exact-key rules, then
@@ -54,8 +58,11 @@ struct rule_set::index {
 void rule_set::index::take(rule_file file) {
   const bool broken = !file.problems.empty();
   const auto honoured = [&](decision d) { return !broken || d != decision::allow; };
-  for (auto& rule : file.rules)
+  for (auto& rule : file.rules) {
+    if (rule.decision != decision::allow && is_path(rule.pattern.front().front()))
+      restrict_path(rule.pattern.front().front(), file.cwd);
     if (honoured(rule.decision)) rules.push_back(std::move(rule));
+  }
   for (auto& rule : file.network)
     if (honoured(rule.decision)) network.push_back(std::move(rule));
   for (auto& gate : file.gates)
@@ -64,8 +71,18 @@ void rule_set::index::take(rule_file file) {
   unreadable = unreadable || file.unreadable;
 }
 
+void rule_set::index::restrict_path(const std::string& head, const std::string& cwd) {
+  const auto add = [&](std::string word) {
+    if (known_paths.insert(head + '\0' + word).second)
+      restricted_paths.push_back({head, std::move(word)});
+  };
+  add(head);
+  if (!head.starts_with('/') && !head.starts_with('~')) add(absolute_below(cwd, head));
+}
+
 void rule_set::index::build() {
   rules.shrink_to_fit();
+  known_paths = {};
   for (rule_id id = 0; id < rules.size(); ++id) {
     const auto& rule = rules[id];
     restrictive = restrictive || rule.decision != decision::allow;
@@ -143,6 +160,18 @@ std::vector<rule_match> rule_set::match(std::span<const std::string> argv,
 const std::vector<network_rule>& rule_set::network_rules() const noexcept {
   return index_->network;
 }
+const prefix_rule* rule_set::restrictive_rule_on_a(std::span<const std::string> argv) const {
+  for (const auto& path : index_->restricted_paths) {
+    if (base_name(path.head) != base_name(argv.front())) continue;
+    for (const auto id : index_->find(path.head, argv))
+      if (index_->rules[id].decision != decision::allow) return &index_->rules[id];
+  }
+  return nullptr;
+}
+
+std::span<const restricted_path> rule_set::restricted_paths() const noexcept {
+  return index_->restricted_paths;
+}
 bool rule_set::has_restrictive_rules() const noexcept {
   return index_->restrictive;
 }
@@ -172,6 +201,29 @@ std::vector<std::string> names_of(std::string_view word, const program_fact* fac
     add_path(fact->real_path);
   }
   return names;
+}
+
+/// Names of the program's file that the word does not show: other paths to it on the trusted PATH,
+/// and the paths by which restrictive rules name it. An allow never goes by these.
+std::vector<std::string> aliases_of(std::string_view word, const program_fact* fact,
+                                    const program_facts& facts,
+                                    std::span<const restricted_path> paths) {
+  std::vector<std::string> aliases;
+  if (!fact) return aliases;
+  const bool goes_by_name = is_many_tools(base_name(fact->real_path));
+  const auto name = base_name(word);
+  if (!goes_by_name)
+    for (const auto& path : fact->other_paths) {
+      aliases.push_back(path);
+      aliases.emplace_back(base_name(path));
+    }
+  for (const auto& path : paths) {
+    const auto known = facts.find(path.word);
+    if (known != facts.end() && is_same_file(known->second, *fact) &&
+        (!goes_by_name || base_name(path.head) == name))
+      aliases.push_back(path.head);
+  }
+  return aliases;
 }
 
 /// Absolute paths that are surely the very file the kernel runs for `word`. A spelling with `..`
@@ -208,18 +260,23 @@ std::vector<rule_match> rule_set::match_at_run_time(std::span<const std::string>
   };
 
   std::unordered_set<rule_id> seen;
-  for (const auto& name : names_of(word, fact)) {
+  const auto take = [&](const std::string& name, bool is_alias) {
     const bool is_word = name == word;
     for (auto id : index_->find(name, argv)) {
       const auto& rule = index_->rules[id];
       word_matched = word_matched || is_word;
       if (seen.contains(id)) continue;
-      if (rule.decision == decision::allow && !allow_covers(rule, name)) continue;
+      if (rule.decision == decision::allow && (is_alias || !allow_covers(rule, name))) continue;
       seen.insert(id);
       matches.push_back(
           index_->matched(id, name, argv, is_word || !fact ? std::string{} : fact->absolute));
     }
-  }
+  };
+  for (const auto& name : names_of(word, fact))
+    take(name, false);
+  if (index_->restrictive)
+    for (const auto& name : aliases_of(word, fact, facts, index_->restricted_paths))
+      take(name, true);
   std::ranges::stable_sort(matches, {}, [](const rule_match& m) {
     return std::pair{m.rule->canonical, m.rule};
   });
@@ -232,7 +289,10 @@ const prefix_rule* rule_set::restrictive_rule_beyond(std::span<const std::string
   known_words = std::min(known_words, argv.size());
   if (!index_->restrictive || known_words == 0) return nullptr;
   const auto known = facts.find(argv.front());
-  const auto names = names_of(argv.front(), known == facts.end() ? nullptr : &known->second);
+  const auto* fact = known == facts.end() ? nullptr : &known->second;
+  auto names = names_of(argv.front(), fact);
+  for (auto& alias : aliases_of(argv.front(), fact, facts, index_->restricted_paths))
+    names.push_back(std::move(alias));
   const auto agrees = [](const prefix_rule& rule, std::size_t token, const std::string& word) {
     return std::ranges::any_of(rule.pattern[token], [&](const auto& alternative) {
       return rule.canonical ? caseless_key(alternative) == caseless_key(word) : alternative == word;

@@ -17,6 +17,12 @@ struct rule_match {
   std::string resolved_program;            ///< absolute path, only for a basename match (§23)
 };
 
+/// A file that a prompt or forbidden rule names by a path, and a word that leads there.
+struct restricted_path {
+  std::string head; ///< the rule's own first word
+  std::string word; ///< `head`; or, of a relative one, its place below the folder of its rule file
+};
+
 /// Frozen rules of all layers, indexed so that rules which do not match cost nothing (§24, §43).
 /// Immutable after construction; share it by shared_ptr<const rule_set>, replace it as a whole.
 class rule_set {
@@ -38,7 +44,8 @@ public:
   /// Run-time matching (§23, §26, §D3): as `match` with resolution on, but against real files: an
   /// allow on a bare name covers only a program on the trusted PATH outside every writable root,
   /// and a gate is compared with the real path; gates of several layers intersect. Restrictive
-  /// rules match by the word, by the resolved path's basename and by the real path's basename.
+  /// rules match by the word, by the path it leads to, by the real one, by other names of the same
+  /// file on the trusted PATH, and by a path to the same file; by the last components of all.
   [[nodiscard]] std::vector<rule_match> match_at_run_time(std::span<const std::string> argv,
                                                           const program_facts& facts) const;
 
@@ -47,6 +54,13 @@ public:
   [[nodiscard]] const prefix_rule* restrictive_rule_beyond(std::span<const std::string> argv,
                                                            std::size_t known_words,
                                                            const program_facts& facts) const;
+
+  /// A prompt or forbidden rule on a path that would match if `argv`'s program, which lies in an
+  /// unknown folder, were that file: its last component is the same.
+  [[nodiscard]] const prefix_rule* restrictive_rule_on_a(std::span<const std::string> argv) const;
+
+  /// Whose facts match_at_run_time() wants besides those of the program: each once.
+  [[nodiscard]] std::span<const restricted_path> restricted_paths() const noexcept;
 
   [[nodiscard]] bool has_restrictive_rules() const noexcept; ///< any prompt or forbidden rule
   [[nodiscard]] bool has_unreadable_file() const noexcept; ///< then unmatched commands prompt (§D7)

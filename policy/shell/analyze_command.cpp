@@ -37,6 +37,7 @@ command_analysis analyze_command(std::span<const std::string> argv) {
     collects.outer_script(argv[0], argv[2]);
   else if (!collects.outer_powershell(argv))
     collects.outer_command(argv);
+  collects.finish();
   if (analysis.segments.empty() && !argv.empty()) {
     command_segment whole;
     whole.argv.assign(argv.begin(), argv.end());

@@ -1,5 +1,6 @@
 #include "policy/shell/analyzer.hpp"
 
+#include "policy/command_words.hpp"
 #include "policy/shell/characters.hpp"
 #include "policy/shell/limits.hpp"
 #include "policy/shell/plain_scan.hpp"
@@ -25,6 +26,15 @@ std::vector<word> to_words(std::span<const std::string> argv) {
   for (std::size_t i = 0; i < argv.size(); ++i)
     all[i].text = argv[i];
   return all;
+}
+
+/// True for a program that no words make dangerous.
+bool is_harmless(std::string_view name) {
+  return lists_word(
+      ": [ basename cat cmp cut diff dirname du echo false file grep gunzip gzip head "
+      "ls md5sum mkdir printf realpath rmdir seq sha256sum stat tail test touch tr "
+      "true uniq wc",
+      name);
 }
 
 /// The reader must agree that the script is those commands and nothing else.
@@ -146,6 +156,7 @@ void analyzer::commands_of(const script_reading& reading, const context& at) {
   if (!reading.error.empty()) unreadable(reading.error);
   if (!reading.unreadable_why.empty()) unreadable(reading.unreadable_why);
   for (const auto& found : reading.commands) {
+    note_writes(reading, found);
     if (found.readings.front().empty()) {
       assigned_scripts(found.assignments, at);
       out_.loose_assignments.insert(out_.loose_assignments.end(), found.assignments.begin(),
@@ -176,11 +187,11 @@ void analyzer::command(words all, const context& at) {
       text += (text.empty() ? "" : " ") + (w.known ? w.text : "…");
     return text;
   };
+  // Words that are too many to be read may be options, or the program itself.
+  if (!all.empty() && (all.front().is_cut || !is_harmless(base_name(all.front().text))) &&
+      std::any_of(all.begin(), all.end(), [](const word& w) { return w.is_cut; }))
+    must_ask("braces and variables of `" + shown() + "` make too many words to be read");
   // An unquoted expansion in front may be no word at all: the next word is the program then.
-  // Words that are too many to be read may be options or the program itself.
-  if (std::any_of(all.begin(), all.begin() + std::min<std::ptrdiff_t>(std::ssize(all), 2),
-                  [](const word& w) { return w.is_cut; }))
-    must_ask("the braces of `" + shown() + "` make too many words to be read");
   while (!all.empty() && without_unknown(all.front().text).empty() && !all.front().known) {
     unreadable("the program of `" + shown() + "` is only known when it runs");
     if (!all.front().may_vanish) return;
@@ -194,11 +205,7 @@ void analyzer::command(words all, const context& at) {
   segment(guess, at);
 }
 
-void analyzer::segment(words all, const context& at) {
-  if (out_.segments.size() >= max_segments) {
-    out_.too_deep = true;
-    return unreadable("the command holds more than 4096 commands");
-  }
+command_segment analyzer::to_segment(words all, const context& at) {
   command_segment found;
   found.origin = at.origin;
   found.argv.reserve(all.size());
@@ -218,9 +225,20 @@ void analyzer::segment(words all, const context& at) {
     found.has_redirection = at.found->has_redirection;
   }
   found.has_assignment = !found.assignments.empty();
+  return found;
+}
+
+void analyzer::segment(words all, const context& at) {
+  if (out_.segments.size() >= max_segments) {
+    out_.too_deep = true;
+    return unreadable("the command holds more than 4096 commands");
+  }
+  auto found = to_segment(all, at);
   const auto assignments = found.assignments;
   out_.segments.push_back(std::move(found));
   assigned_scripts(assignments, at);
+  if (all.front().text.find('/') != std::string::npos)
+    runs_file(text_kind::program, all, base_name(all.front().text), at);
   unwrap(all, at);
   if (!renames_.empty()) renamed(all, at);
   for (const auto& w : all.subspan(1)) {
@@ -249,6 +267,8 @@ void analyzer::renamed(words all, const context& at) {
 }
 
 void analyzer::script_word(const word& text, std::string_view of, const context& at) {
+  if (text.is_cut || text.is_long)
+    must_ask("the script of `" + std::string(of) + "` is too large to be read");
   if (!text.known) unreadable("the script of `" + std::string(of) + "` is only known when it runs");
   if (text.text.empty() || !deeper(at)) return;
   context inner;
@@ -271,6 +291,8 @@ void analyzer::joined_script(words parts, std::string_view of, const context& at
   for (const auto& part : parts) {
     joined.text += (&part == &parts.front() ? "" : " ") + part.text;
     joined.known = joined.known && part.known;
+    joined.is_cut = joined.is_cut || part.is_cut;
+    joined.is_long = joined.is_long || part.is_long;
   }
   script_word(joined, of, at);
 }
@@ -283,7 +305,9 @@ void analyzer::inner_command(words inner, bool understood, std::string_view of, 
   next.origin = segment_origin::wrapper;
   if (understood) return command(inner, next);
   // Where the options end is a guess: the command may start at any of these words.
-  constexpr std::size_t max_guesses = 8;
+  constexpr std::size_t max_guesses = 64;
+  if (inner.size() > max_guesses)
+    must_ask("the options of `" + std::string(of) + "` are not understood, and many");
   for (std::size_t i = 0; i < std::min(inner.size(), max_guesses); ++i) {
     if (inner[i].text.starts_with('-') || (inner[i].may_vanish && i > 0)) continue;
     if (guesses_left_-- <= 0) {
@@ -315,6 +339,7 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
       out_.too_deep = true;
       return;
     }
+    if (lists_word("C D chdir wd working-directory", option.name)) note_folder(option.value);
     if (name == "xargs" && (option.name == "I" || option.name == "i" || option.name == "replace"))
       replaced = option.value.text.empty() ? "{}" : option.value.text;
     std::string_view scripts = grammar.scripts;

@@ -21,6 +21,9 @@ public:
   bool outer_powershell(std::span<const std::string> argv);
   /// Any other command.
   void outer_command(std::span<const std::string> argv);
+  /// What only shows when the whole command has been seen: files that it writes and runs, and
+  /// programs behind `cd`. To be called last, once.
+  void finish();
 
 private:
   struct context {
@@ -38,6 +41,7 @@ private:
   void commands_of(const script_reading& reading, const context& at);
   void command(words all, const context& at);
   void segment(words all, const context& at);
+  static command_segment to_segment(words all, const context& at);
   void unwrap(words all, const context& at);
   void script(std::string_view text, const context& at, variable_values variables);
   void posix_script(std::string_view text, const context& at, std::size_t first);
@@ -77,6 +81,36 @@ private:
   void sed_program(words all, const context& at);
   void powershell(words all, const context& at);
 
+  /// How the text of a file is run.
+  enum class text_kind { program, shell, code, make, sed };
+  struct pending_run {
+    text_kind kind = text_kind::program;
+    std::vector<word> file_and_arguments;
+    std::string of; ///< the program that runs it; for messages
+    bool backticks = false;
+    context at; ///< points to nothing
+  };
+  /// What a command of the script puts into a file: text, or what other files hold.
+  struct written_file {
+    std::string name; ///< the last component
+    word text;
+    std::vector<word> sources;
+  };
+  void runs_file(text_kind kind, words file_and_arguments, std::string_view of, const context& at,
+                 bool backticks = false);
+  void runs_input_file(text_kind kind, std::string_view of, const context& at,
+                       bool backticks = false);
+  void list_run_file(words file_and_arguments, bool is_shell, std::string_view of,
+                     const context& at);
+  void note_writes(const script_reading& reading, const found_command& found);
+  void note_copies(words all);
+  void read_below_folders();
+  void note_folder(const word& folder);
+  void changes_folder(words all);
+  void read_written_files();
+  void run_text(const pending_run& run, const word& text);
+  void sed_text(const word& program, const context& at);
+
   void renamed(words all, const context& at);
   void unreadable(std::string why);
   void must_ask(std::string why);
@@ -86,6 +120,10 @@ private:
   variable_values variables_;
   std::map<std::string, std::vector<word>, std::less<>> renames_; ///< by `alias` and `hash -p`
   int guesses_left_ = 256;
+  std::vector<pending_run> runs_;
+  std::vector<written_file> writes_;
+  std::vector<std::string> folders_; ///< that the command may change to, as far as they are static
+  bool unknown_folder_ = false;
 };
 
 } // namespace gatehouse::policy::shell

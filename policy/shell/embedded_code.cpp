@@ -53,6 +53,12 @@ const language* find_language(std::string_view name) {
   return found == languages.end() ? nullptr : found;
 }
 
+/// `bun run x`: the word is no file of code.
+bool names_subcommand(std::string_view family, std::string_view word) {
+  return (family == "bun" || family == "deno") &&
+         word.find_first_of("./") == std::string_view::npos;
+}
+
 bool is_awk(std::string_view name) {
   return name == "awk" || name == "gawk" || name == "mawk" || name == "nawk" ||
          name == "original-awk";
@@ -101,6 +107,8 @@ bool starts_programs(std::string_view code, bool backticks) {
   return false;
 }
 
+constexpr std::size_t most_literals = 2048;
+
 struct literal {
   std::string text;
   std::size_t begin = 0; ///< of the quote
@@ -109,7 +117,7 @@ struct literal {
 
 /// The string literals of most languages, escapes of quotes and line ends undone.
 std::vector<literal> string_literals(std::string_view code, bool backticks) {
-  constexpr std::size_t most = 256;
+  constexpr std::size_t most = most_literals;
   std::vector<literal> found;
   for (std::size_t at = 0; at < code.size() && found.size() < most; ++at) {
     const char quote = code[at];
@@ -294,6 +302,8 @@ void analyzer::code(const word& text, std::string_view of, const context& at, bo
   if (!starts_programs(text.text, backticks)) return;
   unreadable("the program given to `" + std::string(of) + "` starts other programs");
   const auto literals = string_literals(text.text, backticks);
+  if (literals.size() >= most_literals)
+    must_ask("the program given to `" + std::string(of) + "` is too large to be read");
   std::vector<word> list; // ['rm', '-f', 'x']
   const auto run_list = [&] {
     if (list.size() > 1) inner_command(list, true, of, at);
@@ -333,10 +343,13 @@ void analyzer::embedded_code(words all, const context& at) {
       from_input = false;
       if (language->family == "deno" && all[i].text == "eval") continue;
       if (language->family == "deno") code(all[i], name, at, false);
+      if (!has_code && !names_subcommand(language->family, all[i].text))
+        runs_file(text_kind::code, all.subspan(i), name, at, language->backticks);
       break;
     }
   }
   if (has_code || !from_input) return;
+  runs_input_file(text_kind::code, name, at, language->backticks);
   if (const auto input = input_text(at)) code(*input, name, at, language->backticks);
 }
 
@@ -349,7 +362,8 @@ void analyzer::awk_program(words all, const context& at) {
       has_program = true;
     } else if (text == "-f" || text == "--file" || text.starts_with("-f")) {
       has_program = true;
-      if (text.size() == 2 || text == "--file") ++i;
+      if (const auto file = option_value(all, i, "f", "file"))
+        runs_file(text_kind::code, {&*file, 1}, "awk", at);
     } else if (text == "-F" || text == "-v" || text == "-i") {
       ++i;
     } else if (text == "--" || !text.starts_with('-')) {
@@ -372,6 +386,7 @@ void analyzer::sed_program(words all, const context& at) {
       ++i;
     } else if (auto file = option_value(all, i, "f", "file")) {
       from_file = true;
+      runs_file(text_kind::sed, {&*file, 1}, "sed", at);
     } else if (auto program = option_value(all, i, "e", "expression")) {
       programs.push_back(std::move(*program));
     } else if (!text.starts_with('-')) {
@@ -379,14 +394,17 @@ void analyzer::sed_program(words all, const context& at) {
       break;
     }
   }
-  for (const auto& program : programs) {
-    sed_reader reader{program.text};
-    reader.read();
-    if (reader.runs_input) unreadable("sed runs what it reads");
-    if (!reader.understood) unreadable("the program of sed is not understood");
-    if (!reader.commands.empty())
-      script_word({.text = reader.commands, .known = program.known}, "sed", at);
-  }
+  for (const auto& program : programs)
+    sed_text(program, at);
+}
+
+void analyzer::sed_text(const word& program, const context& at) {
+  sed_reader reader{program.text};
+  reader.read();
+  if (reader.runs_input) unreadable("sed runs what it reads");
+  if (!reader.understood) unreadable("the program of sed is not understood");
+  if (!reader.commands.empty())
+    script_word({.text = reader.commands, .known = program.known}, "sed", at);
 }
 
 } // namespace gatehouse::policy::shell

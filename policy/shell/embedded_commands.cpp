@@ -98,7 +98,8 @@ constexpr auto marker_table = std::to_array<command_markers>({
 constexpr std::string_view make_programs =
     "AR AS CC CPP CXX FC INSTALL LD LEX MAKE PAGER RM SHELL STRIP YACC";
 
-/// The commands that `text`, a makefile, certainly names: recipes and `$(shell …)`.
+} // namespace
+
 std::string makefile_commands(std::string_view text) {
   std::string commands;
   for (std::size_t at = 0; at < text.size();) {
@@ -120,6 +121,8 @@ std::string makefile_commands(std::string_view text) {
   }
   return commands;
 }
+
+namespace {
 
 /// `tar cfI ARCHIVE PROGRAM …`: letters without a dash take the words after them, in their order.
 std::vector<word> old_style_programs(std::span<const word> all) {
@@ -306,11 +309,17 @@ void analyzer::embedded_commands(words all, const context& caller) {
 /// The commands that xargs makes of an input that is known.
 void analyzer::given_words(words inner, std::string_view replaced, std::string_view input,
                            const context& at) {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t most_commands = 256;
+  constexpr std::size_t most_words = 4096;
+  const std::size_t most = replaced.empty() ? most_words : most_commands;
   std::vector<word> made(inner.begin(), inner.end());
   std::size_t count = 0;
   const std::string_view ends = replaced.empty() ? " \t\n" : "\n";
-  for (std::size_t from = 0; from < input.size() && count < most; ++count) {
+  for (std::size_t from = 0; from < input.size(); ++count) {
+    if (count == most) {
+      must_ask("xargs makes too many commands to be read");
+      break;
+    }
     const auto end = std::min(input.find_first_of(ends, from), input.size());
     const auto piece = input.substr(from, end - from);
     from = end + 1;
@@ -348,6 +357,7 @@ void analyzer::job_table(const context& at) {
 
 void analyzer::makefile(words all, const context& at) {
   bool from_input = false;
+  bool from_file = false;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const auto& text = all[i].text;
     const auto variable = assigned_name(text);
@@ -360,6 +370,8 @@ void analyzer::makefile(words all, const context& at) {
       script_word(*made, "make", at);
     } else if (auto file = option_value(all, i, "f", "file makefile")) {
       from_input = from_input || file->text == "-" || is_input_path(file->text);
+      from_file = true;
+      runs_file(text_kind::make, {&*file, 1}, "make", at);
       if (file->is_process && at.reading != nullptr) {
         word printed;
         printed.text = makefile_commands(printed_text(*at.reading, file->process, printed.known));
@@ -372,6 +384,11 @@ void analyzer::makefile(words all, const context& at) {
       if (!value.text.empty()) script_word(value, "make", at);
     }
   }
+  if (!from_file)
+    for (const std::string_view file : {"GNUmakefile", "makefile", "Makefile"}) {
+      const word usual{.text = std::string(file)};
+      runs_file(text_kind::make, {&usual, 1}, "make", at);
+    }
   if (!from_input) return;
   auto input = input_text(at);
   if (!input) return;
@@ -381,6 +398,7 @@ void analyzer::makefile(words all, const context& at) {
 
 /// A copy of a program, or a link to it, runs under any name: as if the program were run.
 void analyzer::copied(words all, const context& at) {
+  note_copies(all);
   for (const auto& w : all.subspan(1)) {
     const std::string_view text = w.text;
     if (!w.known || (text.find("/bin/") == std::string_view::npos &&

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t max_brace_words = 256;
 constexpr std::ptrdiff_t max_braces = 64;
 constexpr std::size_t max_brace_size = 1 << 16; // characters of all words of one expansion
-constexpr std::size_t max_word_readings = 16;
+constexpr std::size_t max_word_readings = 64;
 
 /// One character of a word, or one expansion in it.
 struct unit {
@@ -171,6 +171,12 @@ struct draft {
 
 void substitute(draft& into, const word_piece& expansion, const std::string& value) {
   into.current.known = false;
+  if (value == unknown_part || value == long_value) { // what a limit left out
+    const bool one_word = value == long_value && expansion.in_quotes;
+    (one_word ? into.current.is_long : into.current.is_cut) = into.exists = true;
+    into.current.text += unknown_part;
+    return;
+  }
   if (expansion.in_quotes) {
     into.current.text += value;
     into.exists = true;
@@ -223,6 +229,9 @@ std::vector<std::vector<word>> put_together(const units& all, bool has_quotes) {
     const auto choices = std::min(u.expansion->values.size(),
                                   std::max<std::size_t>(1, max_word_readings / drafts.size()));
     const auto drafted = drafts.size();
+    if (choices < u.expansion->values.size())
+      for (auto& d : drafts)
+        d.current.is_cut = true;
     for (std::size_t i = 0; i < drafted; ++i) {
       for (std::size_t k = 1; k < choices; ++k) {
         drafts.push_back(drafts[i]);
@@ -288,7 +297,11 @@ std::vector<std::vector<word>> expand_word(const raw_word& raw) {
     std::vector<std::vector<word>> next;
     for (const auto& reading : readings) {
       for (const auto& choice : choices) {
-        if (next.size() >= max_word_readings) break;
+        if (next.size() >= max_word_readings) {
+          for (auto& w : next.back())
+            w.is_cut = true;
+          break;
+        }
         next.push_back(reading);
         next.back().insert(next.back().end(), choice.begin(), choice.end());
       }
@@ -311,7 +324,14 @@ word join_pieces(const std::vector<word_piece>& pieces) {
       continue;
     }
     w.known = false;
-    w.text += piece.values.size() == 1 ? piece.values.front() : std::string(unknown_part);
+    w.text += piece.values.size() == 1 && piece.values.front() != long_value
+                  ? piece.values.front()
+                  : std::string(unknown_part);
+    const auto holds = [&](std::string_view value) {
+      return std::find(piece.values.begin(), piece.values.end(), value) != piece.values.end();
+    };
+    w.is_cut = w.is_cut || holds(unknown_part);
+    w.is_long = w.is_long || holds(long_value);
   }
   return w;
 }

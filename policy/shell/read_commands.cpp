@@ -309,7 +309,7 @@ void script_reader::for_command() {
       for (skip_blanks(); at_word(); skip_blanks()) {
         for (const auto& reading : expand_word(read_word(false)))
           for (const auto& value : reading) {
-            store_value(name.text, value.text);
+            store_value(name.text, value);
             note_subscript(value.text);
           }
       }

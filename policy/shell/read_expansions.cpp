@@ -122,7 +122,7 @@ void script_reader::braced_parameter(raw_word& into, bool in_quotes) {
     if (operation == '-' || operation == '=' || operation == '+') {
       const auto text = join_pieces(operand.pieces);
       if (text.known) values.push_back(text.text);
-      if (operation == '=' && text.known) store_value(std::string(name), text.text);
+      if (operation == '=' && text.known) store_value(std::string(name), text);
     }
   }
   unknown(into, in_quotes && !splits, std::move(values));

@@ -39,8 +39,8 @@ void script_reader::redirection(found_command& into, std::size_t first, std::siz
   if (take("<<<")) {
     skip_blanks();
     const auto text = join_pieces(read_word(false).pieces);
-    (is_input ? into.input
-              : into.other_input) = {input_source::kind::text, text.text + "\n", {}, 0};
+    auto& input = is_input ? into.input : into.other_input;
+    input = {input_source::kind::text, text.text + "\n", {}, 0, text.is_cut || text.is_long};
     return;
   }
   if (take("<<")) {
@@ -80,7 +80,7 @@ void script_reader::redirection(found_command& into, std::size_t first, std::siz
     into.write_targets.push_back(is_static ? (is_plain_name ? "./" : "") + target.text
                                            : std::string(text_.substr(begin, at_ - begin)));
   } else if (is_input) {
-    into.input = {input_source::kind::elsewhere, {}, {}, 0};
+    into.input = {input_source::kind::elsewhere, {}, {}, 0, false, target.text};
     if (raw.is_process) into.input = {input_source::kind::pipe, {}, raw.process, 0};
   }
 }
@@ -139,7 +139,9 @@ void script_reader::document_bodies() {
       input.text = std::move(body);
     } else if (enter()) {
       script_reader inner(body, out_, variables_, depth_);
-      input.text = join_pieces(inner.read_document().pieces).text;
+      const auto text = join_pieces(inner.read_document().pieces);
+      input.text = text.text;
+      input.is_cut = text.is_cut || text.is_long;
       if (!inner.error_.empty()) unreadable("inside a here-document: " + inner.error_);
       --depth_;
     }

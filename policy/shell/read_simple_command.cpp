@@ -10,13 +10,13 @@
 namespace gatehouse::policy::shell {
 namespace {
 
-constexpr std::size_t max_readings = 16;
+constexpr std::size_t max_readings = 64;
 constexpr std::size_t max_words_of_a_reading = 256;
 constexpr std::size_t max_expanded_words = 1 << 15; // of one script
 // What is kept of variables is copied for every nested script.
-constexpr std::size_t max_values = 16;
-constexpr std::size_t max_value_size = 256;
-constexpr std::size_t max_variables = 256;
+constexpr std::size_t max_values = 64;
+constexpr std::size_t max_value_size = 4096;
+constexpr std::size_t max_variables = 512;
 
 constexpr std::array<std::string_view, 5> declarations = {"declare", "typeset", "export",
                                                           "readonly", "local"};
@@ -33,13 +33,31 @@ std::string shortened(std::string_view source) {
   return source.size() > shown_source ? text + "…" : text;
 }
 
-void script_reader::store_value(const std::string& name, const std::string& value) {
-  if (value.size() > max_value_size || value.find(unknown_part) != std::string::npos) return;
-  if (variables_.size() >= max_variables && !variables_.contains(name)) return;
-  auto& values = variables_[name];
+namespace {
+
+/// Beyond a limit `unknown_part` or `long_value` stands for what is left out.
+void add_value(std::vector<std::string>& values, const std::string& value) {
+  if (value.size() > max_value_size) return add_value(values, std::string(long_value));
   if (const auto known = std::find(values.begin(), values.end(), value); known != values.end())
     values.erase(known);
-  if (values.size() < max_values) values.push_back(value);
+  if (values.size() < max_values)
+    values.push_back(value);
+  else if (std::find(values.begin(), values.end(), unknown_part) == values.end())
+    values.insert(values.begin(), std::string(unknown_part));
+}
+
+} // namespace
+
+void script_reader::store_value(const std::string& name, const word& value) {
+  const bool left_out = value.is_cut || value.is_long;
+  if (value.text.find(unknown_part) != std::string::npos && !left_out) return;
+  if (variables_.size() >= max_variables && !variables_.contains(name)) {
+    out_.too_large = true;
+    return unreadable("the script holds more than 512 variables");
+  }
+  add_value(variables_[name], value.is_cut    ? std::string(unknown_part)
+                              : value.is_long ? std::string(long_value)
+                                              : value.text);
 }
 
 bool has_running_subscript(std::string_view text) noexcept {
@@ -126,7 +144,8 @@ void script_reader::add_word(std::size_t index, const raw_word& raw) {
     choices = expand_word(raw);
   } else {
     unreadable("braces and variables make too many words");
-    choices = {{word{.text = std::string(unknown_part), .known = false, .may_vanish = true}}};
+    choices = {{word{
+        .text = std::string(unknown_part), .known = false, .may_vanish = true, .is_cut = true}}};
   }
   auto& readings = out_.commands[index].readings;
   for (const auto& choice : choices)
@@ -136,6 +155,8 @@ void script_reader::add_word(std::size_t index, const raw_word& raw) {
   if (!bounded) {
     unreadable("the words of a command may have too many values");
     choices.resize(1);
+    for (auto& w : choices.front())
+      w.is_cut = true;
   }
   std::vector<std::vector<word>> others;
   for (auto& reading : readings) {
@@ -161,7 +182,7 @@ void script_reader::note_value(const raw_word& raw) {
   const std::vector<word_piece> value(
       raw.pieces.begin() + static_cast<std::ptrdiff_t>(raw.value_begin), raw.pieces.end());
   const auto text = join_pieces(value);
-  store_value(raw.assigned, text.text);
+  store_value(raw.assigned, text);
   // Arithmetic, subscripts, `${…@P}` and prompts expand what a variable holds.
   if (text.known && text.text.find_first_of("$`") != std::string::npos && enter()) {
     script_reader inner(text.text, out_, variables_, depth_);
@@ -171,14 +192,10 @@ void script_reader::note_value(const raw_word& raw) {
 }
 
 void note_positions(variable_values& variables, const std::vector<word>& words, std::size_t first) {
-  constexpr std::size_t max_positions = 32;
+  constexpr std::size_t max_positions = 256;
   std::string joined;
   const auto store = [&](const std::string& name, const std::string& value) {
-    auto& values = variables[name];
-    if (value.size() > max_value_size || values.size() >= max_values ||
-        std::find(values.begin(), values.end(), value) != values.end())
-      return;
-    values.push_back(value);
+    add_value(variables[name], value);
   };
   for (auto i = first; i < words.size() && i - first < max_positions; ++i) {
     if (words[i].text.find(unknown_part) != std::string::npos) continue;

@@ -58,7 +58,7 @@ std::string printed_by_printf(std::span<const word> arguments, bool& known) {
   const auto format = without_escapes(arguments.front().text, known);
   std::string text;
   std::size_t next = 1;
-  constexpr int max_rounds = 64;
+  constexpr int max_rounds = 4096;
   for (int round = 0; round == 0 || (next < arguments.size() && round < max_rounds); ++round) {
     const auto before = next;
     for (std::size_t i = 0; i < format.size(); ++i) {
@@ -76,13 +76,14 @@ std::string printed_by_printf(std::span<const word> arguments, bool& known) {
     }
     if (next == before) break;
   }
+  known = known && (next <= 1 || next >= arguments.size());
   return text;
 }
 
 /// What one command prints, as far as it is static; nothing when it is not a printer.
 std::optional<std::string> printed_by(const script_reading& reading, const found_command& command,
                                       bool& known, int depth) {
-  if (command.readings.size() != 1 || command.readings.front().empty() || depth > 8)
+  if (command.readings.size() != 1 || command.readings.front().empty() || depth > 64)
     return std::nullopt;
   const std::span<const word> words = command.readings.front();
   const auto& program = words.front().text;
@@ -108,7 +109,6 @@ std::optional<std::string> printed_by(const script_reading& reading, const found
 } // namespace
 
 std::string printed_text(const script_reading& reading, command_range range, bool& known) {
-  constexpr std::size_t max_writers = 64;
   if (range.end - range.begin > max_writers) {
     known = false;
     return {};

@@ -28,6 +28,7 @@ struct word {
   bool known = true;       ///< `text` is exactly the word
   bool may_vanish = false; ///< an unquoted expansion: none, one or several words
   bool is_cut = false;     ///< stands for words that are static, but too many to be read
+  bool is_long = false;    ///< one word that is static, but too long to be kept: no option
   bool is_process = false; ///< `<(…)`: the commands in `process`
   command_range process{};
 };
@@ -39,6 +40,8 @@ struct input_source {
   std::string text;        ///< kind::text: `unknown_part` where it is not static
   command_range writers{}; ///< kind::pipe
   int document = 0;        ///< while reading: the here-document whose body is still to come
+  bool is_cut = false;     ///< kind::text: a part of it is static, but too long to be kept
+  std::string file{};      ///< kind::elsewhere: the file's path, where it is static
 };
 
 struct found_command {
@@ -83,6 +86,9 @@ bool depends_on_dialect(std::string_view script) noexcept;
 
 /// Reads `text` as the body of an expanding here-document: only what its expansions run.
 script_reading read_expansions(std::string_view text, variable_values& variables);
+
+/// Commands whose output is put together; of more, nothing is read.
+inline constexpr std::size_t max_writers = 256;
 
 /// What the commands print, when all are `echo`, `printf` or `cat` of static text; `known` is
 /// cleared when part of it is only known when it runs.

@@ -6,6 +6,9 @@
 
 namespace gatehouse::policy::shell {
 
+/// Stands among the values of a variable for one that is too long to be kept.
+inline constexpr std::string_view long_value = "${_}${_}";
+
 /// A part of a word before brace expansion.
 struct word_piece {
   enum class kind { bare, quoted, unknown };
@@ -82,7 +85,7 @@ private:
   void add_word(std::size_t index, const raw_word& raw);
   void add_assignment(std::size_t index, const raw_word& raw);
   void note_value(const raw_word& raw);
-  void store_value(const std::string& name, const std::string& value);
+  void store_value(const std::string& name, const word& value);
   void note_words(const found_command& command);
   void note_subscript(const std::string& text);
 

@@ -29,6 +29,14 @@ struct command_segment {
   std::vector<std::string> write_targets;
 };
 
+/// A file that runs as a program although no segment says so: the script that a shell or another
+/// interpreter is given, and the relative program of a segment as it reads below a folder that the
+/// command changes to. Only restrictive rules look at it.
+struct run_file {
+  command_segment command; ///< the file and the words behind it
+  bool place_known = true; ///< false: `argv[0]` is in a folder that is only known when it runs
+};
+
 /// What is known about a command before anything judges it (§18–§20, §18a).
 struct command_analysis {
   /// In source order. Plain commands first appear as they are; commands found inside a construct,
@@ -49,6 +57,7 @@ struct command_analysis {
   bool too_deep = false;
   /// A limit or a grammar that is not read leaves part of what runs in the dark: that always asks.
   std::string must_ask_why;
+  std::vector<run_file> run_files; ///< in no order
   /// Effects of the script that belong to no command: `A=b` and `> file` alone.
   std::vector<std::string> loose_assignments;
   std::vector<std::string> loose_write_targets;

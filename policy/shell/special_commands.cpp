@@ -71,6 +71,7 @@ bool is_shell_name(std::string_view name) noexcept {
 void analyzer::unwrap(words all, const context& at) {
   auto name = base_name(all.front().text);
   if (is_shell_name(name)) return shell(all, at);
+  changes_folder(all);
   if (name == "eval")
     return joined_script(all.subspan(all.size() > 1 && all[1].text == "--" ? 2 : 1), "eval", at);
   if (name == "trap") {
@@ -94,10 +95,11 @@ void analyzer::unwrap(words all, const context& at) {
     auto operands = all.subspan(all[1].text == "--" && all.size() > 2 ? 2 : 1);
     if (is_input_path(operands.front().text)) return input_script(name, at);
     if (operands.front().is_process) return process_script(operands.front(), name, at);
-    if (!is_other_descriptor(operands.front().text)) return;
+    if (!is_other_descriptor(operands.front().text))
+      return runs_file(text_kind::shell, operands, name, at);
     if (at.found == nullptr || at.found->other_input.from != input_source::kind::text)
       return unreadable("the script of `" + std::string(name) + "` is only known when it runs");
-    word text{.text = at.found->other_input.text};
+    word text{.text = at.found->other_input.text, .is_cut = at.found->other_input.is_cut};
     text.known = text.text.find(unknown_part) == std::string::npos;
     return script_word(text, name, at);
   }
@@ -144,7 +146,7 @@ void analyzer::unwrap(words all, const context& at) {
   if (is_powershell_name(name)) return powershell(all, at);
   embedded_commands(all, at);
   // `npm exec`, `perf stat`: the subcommand is what runs another program.
-  constexpr std::size_t max_globals = 6;
+  constexpr std::size_t max_globals = 16;
   for (std::size_t i = 1; i < std::min(all.size(), max_globals); ++i)
     if (const auto* grammar = find_wrapper(std::string(name) + " " + all[i].text))
       return wrapper(*grammar, all.subspan(i), at);
@@ -184,7 +186,7 @@ void analyzer::shell(words all, const context& caller) {
       } else if (text == "--command" || text == "--init-command") {
         if (++i < all.size()) script_word(all[i], name, at);
       } else if (text == "--rcfile" || text == "--init-file") {
-        ++i;
+        if (++i < all.size()) runs_file(text_kind::shell, all.subspan(i, 1), name, at);
       }
       continue;
     }
@@ -200,7 +202,7 @@ void analyzer::shell(words all, const context& caller) {
     if (rest.empty()) return;
     variable_values inner = variables_;
     std::string every; // operands that are unknown are missing in it
-    constexpr std::size_t max_operands = 32;
+    constexpr std::size_t max_operands = 256;
     for (std::size_t k = 1; k < std::min(rest.size(), max_operands); ++k) {
       if (rest[k].text.find(unknown_part) != std::string::npos) continue;
       inner[std::to_string(k - 1)].push_back(rest[k].text);
@@ -225,11 +227,13 @@ void analyzer::shell(words all, const context& caller) {
   if (!rest.front().known || rest.front().text.starts_with("/dev/") ||
       rest.front().text.starts_with("/proc/"))
     unreadable("the script of `" + std::string(name) + "` is only known when it runs");
+  runs_file(text_kind::shell, rest, name, at);
 }
 
 /// The script is what a process substitution prints.
 void analyzer::process_script(const word& process, std::string_view of, const context& at) {
   word text;
+  text.is_cut = process.process.end - process.process.begin > max_writers;
   if (at.reading != nullptr)
     text.text = printed_text(*at.reading, process.process, text.known);
   else
@@ -248,8 +252,10 @@ std::optional<word> analyzer::input_text(const context& at) const {
   word text;
   if (input.from == input_source::kind::text) {
     text.text = input.text;
+    text.is_cut = input.is_cut;
     text.known = input.text.find(unknown_part) == std::string::npos;
   } else if (input.from == input_source::kind::pipe && from->reading != nullptr) {
+    text.is_cut = input.writers.end - input.writers.begin > max_writers;
     text.text = printed_text(*from->reading, input.writers, text.known);
   } else {
     text.known = false;
@@ -259,6 +265,7 @@ std::optional<word> analyzer::input_text(const context& at) const {
 
 /// The program reads its script from its input.
 void analyzer::input_script(std::string_view of, const context& at) {
+  runs_input_file(text_kind::shell, of, at);
   if (const auto text = input_text(at)) script_word(*text, of, at);
 }
 
@@ -344,7 +351,7 @@ void analyzer::parallel(words all, const context& caller) {
 }
 
 void analyzer::container(words all, const context& at) {
-  for (std::size_t i = 1; i < std::min<std::size_t>(all.size(), 8); ++i) {
+  for (std::size_t i = 1; i < std::min<std::size_t>(all.size(), 64); ++i) {
     const auto& text = all[i].text;
     if (text != "exec" && text != "run") continue;
     const auto* grammar = find_wrapper(text == "exec" ? "docker exec" : "docker run");

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace gatehouse::policy::shell {
@@ -20,6 +21,9 @@ void put_unknown(word& w, std::string_view placeholder);
 /// `i` moves on to the word that held it. Generous: what follows an unknown letter may be one.
 std::optional<word> option_value(std::span<const word> all, std::size_t& i, std::string_view shorts,
                                  std::string_view longs);
+
+/// The commands that `text`, a makefile, certainly names: recipes and `$(shell …)`.
+std::string makefile_commands(std::string_view text);
 
 /// True for the names of standard input among the files.
 bool is_input_path(std::string_view path) noexcept;

@@ -56,6 +56,11 @@ private:
 
   void note(std::string message, position where) {
     if (report_.problems.size() >= limits_.problems) return;
+    // A function that is called again fails again.
+    if (std::ranges::any_of(report_.problems, [&](const diagnostic& d) {
+          return d.where == where && d.message == message;
+        }))
+      return;
     report_.problems.push_back({where, std::move(message), excerpt_at(text_, where)});
   }
 

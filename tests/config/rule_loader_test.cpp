@@ -120,6 +120,25 @@ TEST_SUITE("config.rule_loader") {
     CHECK_FALSE(loaded.rules->has_unreadable_file());
   }
 
+  TEST_CASE("§44 §D7 a broken file of which no restriction was read is said to keep them") {
+    const world w;
+    SUBCASE("some were read") {
+      w.rules("home/.gatehouse/rules/bad.rules",
+              "prefix_rule(pattern=['y'], decision='forbidden')\nprefix_rule(pattern=[])\n");
+      const auto loaded = w.load();
+      CHECK(mentions(loaded, "the restrictions that could be read stay, until"));
+      CHECK_FALSE(loaded.rules->has_unreadable_file());
+    }
+    SUBCASE("none was read") {
+      w.rules("home/.gatehouse/rules/bad.rules", "prefix_rule(['mf'], decison='forbidden')\n");
+      const auto loaded = w.load();
+      CHECK(mentions(loaded, "no restriction of it was read"));
+      CHECK(mentions(loaded, "every command that no rule matches asks, until") ==
+            loaded.rules->has_unreadable_file());
+      CHECK(loaded.rules->has_unreadable_file());
+    }
+  }
+
   TEST_CASE("§D7 a file that cannot be read makes unmatched commands prompt") {
     const world w;
     const std::string user = "home/.gatehouse/rules/";

@@ -82,7 +82,7 @@ TEST_CASE("§28 §36 an allow for git does not run what an agent's repository co
   const auto in_agents_repository = [](const std::string& script, const rule_set& rules) {
     const auto request = script_request(script);
     const auto analysis = analyze_command(request.argv);
-    auto facts = ordinary_host(program_words(request.argv, analysis));
+    auto facts = ordinary_host(program_words(request.argv, analysis, rules));
     facts.at("git").in_writable_repository = true;
     return evaluate(request, analysis, rules, facts).requirement;
   };

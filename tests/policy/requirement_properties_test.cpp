@@ -95,7 +95,7 @@ struct read_script {
 
   explicit read_script(const std::string& script) : request{script_request(script)} {
     analysis = analyze_command(request.argv);
-    facts = ordinary_host(program_words(request.argv, analysis));
+    facts = ordinary_host(program_words(request.argv, analysis, {}));
   }
 
   exec_evaluation judge(const approval_policy& approval, const permission_profile& profile,

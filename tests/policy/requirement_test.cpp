@@ -321,7 +321,7 @@ TEST_CASE("§31 untrusted runs only plain, known-safe commands unasked") {
 TEST_CASE("§D22 a safe name that leads into a writable root is not safe") {
   const auto request = script_request("ls", approval_mode::untrusted);
   const auto analysis = analyze_command(request.argv);
-  auto facts = ordinary_host(program_words(request.argv, analysis));
+  auto facts = ordinary_host(program_words(request.argv, analysis, {}));
   const auto kind = [&] { return evaluate(request, analysis, {}, facts).requirement.kind; };
   CHECK(kind() == requirement_kind::skip);
   facts["ls"].on_trusted_path = false;
@@ -334,7 +334,7 @@ TEST_CASE("§D3 §D22 a shell out of a writable root makes nothing it reads trus
   auto request = script_request("printf allow");
   request.argv[0] = "bash";
   const auto analysis = analyze_command(request.argv);
-  auto facts = ordinary_host(program_words(request.argv, analysis));
+  auto facts = ordinary_host(program_words(request.argv, analysis, {}));
   const auto rules = printf_rules();
   CHECK(evaluate(request, analysis, rules, facts).requirement.bypass_sandbox);
   facts["bash"].in_writable_root = true;
@@ -363,7 +363,7 @@ TEST_CASE(
   request.approval.mode = approval_mode::untrusted;
   request.argv = {"pwsh", "-Command", "Get-ChildItem"};
   const auto analysis = analyze_command(request.argv);
-  auto facts = ordinary_host(program_words(request.argv, analysis));
+  auto facts = ordinary_host(program_words(request.argv, analysis, {}));
   facts["pwsh"].in_writable_root = true;
   CHECK(evaluate(request, analysis, {}, facts).requirement.kind ==
         requirement_kind::needs_approval);
@@ -386,5 +386,6 @@ TEST_CASE("§133a every segment is listed in order, duplicates too, with who jud
 
 TEST_CASE("§17 program words name the shell and every program once") {
   const argv_t argv{"/bin/bash", "-lc", "ls && timeout 5 ls && cat x"};
-  CHECK(program_words(argv, analyze_command(argv)) == argv_t{"/bin/bash", "ls", "timeout", "cat"});
+  CHECK(program_words(argv, analyze_command(argv), {}) ==
+        argv_t{"/bin/bash", "ls", "timeout", "cat"});
 }

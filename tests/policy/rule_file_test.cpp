@@ -177,6 +177,13 @@ TEST_SUITE("policy.rule_file") {
     CHECK(read("").problems.empty());
   }
 
+  TEST_CASE("§44 one error in a function is reported at each call") {
+    const auto file = read("def f(x):\n    prefix_rule([x], decison=\"allow\")\n"
+                           "f(\"a\")\nf(\"b\")\nfor x in [\"c\", \"d\"]: f(x)\n");
+    REQUIRE(file.problems.size() == 1);
+    CHECK(file.problems[0].where.line == 2);
+  }
+
   TEST_CASE("§D15 network rules honour protocol and port") {
     const auto file = read("network_rule(\"A.Com:8443\", \"https_connect\", \"allow\")\n"
                            "network_rule(\"b\xC3\xBC"

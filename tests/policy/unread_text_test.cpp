@@ -50,6 +50,67 @@ TEST_CASE("§29 §18a a command that is too large to be read asks, and is refuse
   }
 }
 
+TEST_CASE("§29 §18a what a limit leaves out runs unasked") {
+  const auto many = [](std::string_view piece, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i)
+      all += std::string(piece) + std::to_string(i) + " ";
+    return all;
+  };
+  std::string echoes;
+  std::string sets;
+  for (int i = 0; i < 300; ++i) {
+    echoes += "echo a" + std::to_string(i) + ";";
+    sets += "x=a" + std::to_string(i) + ";";
+  }
+  const std::string blanks(5000, ' ');
+  const std::vector<std::string> evading = {
+      sets + "x=-rf; rm $x src",
+      "for x in " + many("a", 300) + "-rf; do rm $x src; done",
+      "for x in " + many("a", 20) + "-rf; do rm $x src; done",
+      "x='rm" + blanks + "-rf src'; $x",
+      "x='rm" + blanks + "-rf src'; eval \"$x\"",
+      "x='" + blanks + "rm -rf src'; bash -c \"$x\"",
+      "x='" + blanks + "rm -rf src'; bash <<< \"$x\"",
+      "x='" + blanks + "rm -rf src'; bash <<E\n$x\nE",
+      "x='" + blanks + "rm -rf src'; y=\"$x\"; eval \"$y\"",
+      "rm {a,-rf}{1..1000}",
+      "git {a,b}{1..1000}",
+      "{ " + echoes + " echo 'rm -rf src'; } | sh",
+      "bash <({ " + echoes + " echo 'rm -rf src'; })",
+      "printf '%s\\n' " + many("a", 200) + "'rm -rf src' | sh",
+      "printf '%s\\n' " + many("a", 300) + "'rm -rf src' | xargs -I{} sh -c {}",
+      "printf '%s\\n' " + many("a", 300) + "-rf | xargs rm",
+      "f() { \"$@\"; }; " + many("f a", 0) + "f rm " + many("a", 100) + "-rf",
+      "npm " + many("--a", 10) + "exec rm -rf src",
+      "docker " + many("--a", 20) + "exec c rm -rf x",
+      "echo 'rm -rf src'" +
+          [] {
+            std::string cats;
+            for (int i = 0; i < 20; ++i)
+              cats += " | cat";
+            return cats;
+          }() +
+          " | sh"};
+  for (const auto& script : evading) {
+    CAPTURE(script.substr(0, 60));
+    CHECK(kind_of(script) == requirement_kind::needs_approval);
+    CHECK(kind_of(script, {}, approval_mode::untrusted) == requirement_kind::needs_approval);
+    CHECK(kind_of(script, {}, approval_mode::never) == requirement_kind::forbidden);
+  }
+  const std::vector<std::string> harmless = {
+      "for f in " + many("a", 40) + "; do gzip $f; git add $f; done",
+      "for f in " + many("a", 300) + "; do echo $f; done",
+      "m='" + std::string(3000, 'a') + "'; git commit -m \"$m\"",
+      "touch {a,b}{1..500}",
+      "b=$(cat <<'E'\n" + std::string(6000, 'a') + "\nE\n); gh pr create --body \"$b\"",
+      sets + "echo $x"};
+  for (const auto& script : harmless) {
+    CAPTURE(script.substr(0, 60));
+    CHECK(kind_of(script) == requirement_kind::skip);
+  }
+}
+
 TEST_CASE("§18 §29 zsh text that bash reads in another way asks") {
   for (const std::string script :
        {"for x (a) rm -rf $x", "() { rm -rf src }", "if (( 1 )) rm -rf src", "ls =(rm -rf src)",

@@ -80,15 +80,25 @@ TEST_SUITE("protocol.explain_json") {
     evaluation.requirement.kind = requirement_kind::needs_approval;
     evaluation.requirement.reason = "why";
     evaluation.requirement.proposed_amendment = {"rm"};
+    evaluation.requirement.amendment_exact = true;
     CHECK(encode_explain_answer(
               evaluation, {sandbox_backend::linux_bubblewrap, true, network_mode::isolated}) ==
           "{\"segments\":[{\"argv\":[\"rm\",\"-rf\",\"\xEF\xBF\xBD\\n\"],\"origin\":\"nested\","
           "\"judge\":\"rule\",\"decision\":\"prompt\",\"rule\":{\"pattern\":[\"rm\",[\"-r\","
           "\"-rf\"]],\"file\":\"f.rules\",\"line\":3,\"justification\":\"careful\"},"
           "\"why\":\"because\"}],\"complex\":true,\"requirement\":{\"kind\":\"needs_approval\","
-          "\"bypass_sandbox\":false,\"reason\":\"why\",\"proposed_amendment\":[\"rm\"]},"
+          "\"bypass_sandbox\":false,\"reason\":\"why\",\"proposed_amendment\":[\"rm\"],"
+          "\"amendment_exact\":true,\"amendment_sandbox\":\"keep\"},"
           "\"sandbox\":{\"backend\":\"linux\",\"first_attempt\":\"sandboxed\","
           "\"network\":\"isolated\"}}");
+    // Only a denial later raises the question, about leaving the sandbox.
+    evaluation.requirement.kind = requirement_kind::skip;
+    evaluation.unread = "a syntax error";
+    const auto skips = encode_explain_answer(
+        evaluation, {sandbox_backend::linux_bubblewrap, true, network_mode::isolated});
+    CHECK(skips.find("\"amendment_sandbox\":\"bypass\"") != std::string::npos);
+    CHECK(skips.find("\"complex\":true,\"unread\":\"a syntax error\",\"requirement\"") !=
+          std::string::npos);
     evaluation = {};
     evaluation.requirement.refused_by = refused_by::handler;
     CHECK(encode_explain_answer(evaluation, {})

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -125,5 +126,45 @@ TEST_SUITE("sandbox.program_lookup") {
     const std::vector<std::string> workspace{"/w", "/t", "/tmp"};
     CHECK(writable_roots_of(workspace_write_profile(), context) == workspace);
     CHECK(writable_roots_of(danger_full_access_profile(), context) == workspace);
+  }
+
+  TEST_CASE_FIXTURE(host, "§23 §26 other names of a program on the PATH are not found") {
+    program("sys/tool-1.2");
+    fs::create_directories(folder / "alternatives");
+    fs::create_directories(folder / "opt");
+    fs::create_symlink("tool-1.2", folder / "sys/tool");
+    fs::create_symlink(folder / "sys/tool", folder / "alternatives/t");
+    fs::create_symlink(folder / "alternatives/t", folder / "sys/t");
+    fs::create_hard_link(folder / "sys/tool-1.2", folder / "sys/hard");
+    fs::create_symlink(folder / "sys/tool-1.2", folder / "opt/away");
+    const auto named = [&](const char* name) { return folder / "sys" + ("/" + std::string{name}); };
+    const auto sorted = [](std::vector<std::string> names) {
+      std::ranges::sort(names);
+      return names;
+    };
+    using names = std::vector<std::string>;
+    CHECK(sorted(fact("tool-1.2").other_paths) == names{named("hard"), named("t"), named("tool")});
+    CHECK(sorted(fact("t").other_paths) == names{named("hard"), named("tool")});
+    CHECK(sorted(fact("../opt/away").other_paths) ==
+          names{named("hard"), named("t"), named("tool")});
+    CHECK(fact("git").other_paths.empty());
+    CHECK(is_same_file(fact("hard"), fact("tool")));
+    CHECK_FALSE(is_same_file(fact("git"), fact("tool")));
+    CHECK_FALSE(is_same_file(fact("none"), fact("nowhere")));
+    // A link that leads elsewhere from now on, and a new one.
+    fs::remove(folder / "alternatives/t");
+    fs::create_symlink(folder / "sys/git", folder / "alternatives/t");
+    CHECK(sorted(fact("tool").other_paths) == names{named("hard")});
+    CHECK(fact("git").other_paths == names{named("t")});
+    fs::create_symlink("git", folder / "sys/got");
+    CHECK(sorted(fact("git").other_paths) == names{named("got"), named("t")});
+    // A shim in front hides no name.
+    fs::create_directories(folder / "shims");
+    program("shims/tool-1.2");
+    search.path = folder / "shims" + ":" + search.path;
+    CHECK(fact("tool-1.2").real_path == fs::canonical(folder / "shims/tool-1.2").string());
+    CHECK(std::ranges::count(fact("tool-1.2").other_paths, named("tool")) == 1);
+    search.names.reset();
+    CHECK(fact("git").other_paths.empty());
   }
 }

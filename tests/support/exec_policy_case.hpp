@@ -58,7 +58,7 @@ inline policy::exec_request script_request(std::string script,
 inline exec_evaluation judge(const policy::exec_request& request, const policy::rule_set& rules) {
   const auto analysis = policy::analyze_command(request.argv);
   return policy::evaluate(request, analysis, rules,
-                          ordinary_host(policy::program_words(request.argv, analysis)));
+                          ordinary_host(policy::program_words(request.argv, analysis, rules)));
 }
 
 } // namespace gatehouse::tests

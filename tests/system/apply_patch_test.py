@@ -6,12 +6,14 @@ import concurrent.futures
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
 import time
 import unittest
 
+from boundary_support import running
 from run_case import answer_at_terminal
 
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
@@ -442,6 +444,20 @@ class Patches(unittest.TestCase):
         self.assertEqual(status, 0, shown)
         self.assertIn("write " + self.out, shown)
         self.assertEqual((tree(self.out), os.readlink(self.ws + "/l")), ({"f": "x\n"}, self.out))
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("bindfs") and os.path.exists("/dev/fuse"), "needs a FUSE file system, and root to mount it")
+    def test_BR_128_also_where_the_folder_is_a_fuse_file_system(self):
+        mounted = self.base + "/mounted"
+        os.mkdir(mounted)
+        os.symlink(mounted, self.ws + "/l")
+        host = ["/usr/bin/unshare", "--mount", "--propagation", "private", "sh", "-c",
+                'bindfs "$1" "$2" && shift 2 && exec "$@"', "sh", self.out, mounted]
+        shown, status = answer_at_terminal([*host, GATEHOUSE, "apply-patch", add("l/f")], self.env, [b"y\n"], cwd=self.ws)
+        for server in running("bindfs\0" + self.out):  # it holds the mounts that it lives in
+            os.kill(server, signal.SIGTERM)
+        self.assertEqual(status, 0, shown)
+        self.assertIn("write " + mounted, shown)
+        self.assertEqual(tree(self.out), {"f": "x\n"})
 
     def test_BR_192_patches_of_one_file_at_once_all_arrive(self):
         self.put("f", "".join(f"line {i}\n" for i in range(20)))

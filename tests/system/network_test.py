@@ -179,6 +179,25 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
         r = self.run_it("curl -sS --cacert $CA https://new.test/; exit 1")
         self.assertEqual(self.blocked(r), [("denied_by_rule", "https", "new.test", 443)])
 
+    def test_111_BR092_what_one_session_may_reach_is_unknown_to_the_one_beside_it(self):
+        seen = []
+        script = ("curl -sS http://new.test/1; while [ ! -e go-on ]; do sleep 0.1; done; curl -sS http://new.test/2; "
+                  "curl -sS http://new.test/3")
+        first = threading.Thread(target=lambda: seen.append(self.at_terminal(script, "y", "--timeout-ms", "90000")))
+        first.start()
+        end = time.monotonic() + 60
+        while not Page.seen and time.monotonic() < end:
+            time.sleep(0.05)
+        beside = self.run_it("curl -s -o /dev/null -w '%{http_code}' http://new.test/beside; exit 1")
+        with open(os.path.join(self.ws, "go-on"), "w"):
+            pass
+        first.join()
+        status, text = seen[0]
+        self.assertEqual((status, text.count("gatehouse: approval needed")), (0, 1), text)
+        self.assertEqual(beside["stdout"], "403")
+        self.assertEqual([s[2] for s in Page.seen], ["/1", "/2", "/3"])
+        self.assertFalse(os.path.exists(os.path.join(self.home, "rules", "default.rules")))
+
     def test_112_never_asks_nobody(self):
         self.configure(ask="never")
         status, text = self.at_terminal("curl -s http://new.test/; exit 5", "")

@@ -75,6 +75,12 @@ class NothingRunsWithoutABoundary(unittest.TestCase):
                               check=False, env={**os.environ, "HOME": self.folder}, stdin=subprocess.DEVNULL)
         self.assertEqual((done.returncode, done.stdout, os.path.exists(outside)), (1, "ran\n", False), done.stderr)
 
+    def test_br_102_the_doctor_says_which_landlock_there_is(self):
+        for host, words in ((without_call("landlock_create_ruleset"), r"warning +landlock .*"), ([], r"ok +landlock +.*ABI \d")):
+            done = subprocess.run([*host, GATEHOUSE, "doctor"], capture_output=True, text=True, timeout=60, check=False,
+                                  stdin=subprocess.DEVNULL)
+            self.assertRegex(done.stdout, words)
+
     def test_where_no_proc_can_be_mounted(self):
         self.refuse(in_own_mounts("mount -t tmpfs t /proc/tty"), ["sandbox"], ["/proc"])
 

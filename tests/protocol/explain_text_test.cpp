@@ -1,0 +1,63 @@
+#include "protocol/explain_text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace gatehouse;
+
+namespace {
+
+const sandbox_summary inside{sandbox_backend::linux_bubblewrap, true, network_mode::isolated};
+
+std::string text_of(const exec_evaluation& evaluation, approval_mode mode) {
+  approval_policy approval;
+  approval.mode = mode;
+  return explain_text(std::vector<std::string>{"make"}, approval, evaluation, inside);
+}
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_SUITE("protocol.explain_text") {
+  TEST_CASE("§38 a question that no rule causes carries no reason") {
+    exec_evaluation evaluation;
+    evaluation.requirement.kind = requirement_kind::needs_approval;
+    CHECK(holds(text_of(evaluation, approval_mode::untrusted),
+                "needs an approval: approval policy `untrusted` asks about all that"));
+    CHECK(holds(text_of(evaluation, approval_mode::on_request),
+                "needs an approval: the call asks for more than its sandbox gives"));
+    evaluation.requirement.reason = "why";
+    CHECK(holds(text_of(evaluation, approval_mode::untrusted), "needs an approval: why\n"));
+  }
+
+  TEST_CASE("§40 §D4 a proposed rule hides that it is exact or stays in the sandbox") {
+    exec_evaluation evaluation;
+    auto& requirement = evaluation.requirement;
+    requirement.kind = requirement_kind::skip;
+    requirement.proposed_amendment = {"rm", "-f", "a"};
+    requirement.amendment_exact = true;
+    CHECK(holds(text_of(evaluation, approval_mode::on_request),
+                "allow, by default without the sandbox, exactly: rm -f a\n"));
+    requirement.amendment_exact = false;
+    requirement.amendment_keeps_sandbox = true;
+    CHECK(holds(text_of(evaluation, approval_mode::on_request),
+                "allow, inside the sandbox, all that begins with: rm -f a\n"));
+    requirement.amendment_keeps_sandbox = false;
+    requirement.kind = requirement_kind::needs_approval;
+    CHECK(holds(text_of(evaluation, approval_mode::untrusted), "allow, inside the sandbox, all"));
+  }
+
+  TEST_CASE("§18a a syntax error in a command is hinted at nowhere") {
+    exec_evaluation evaluation;
+    evaluation.requirement.kind = requirement_kind::skip;
+    evaluation.unread = "syntax error at byte 4 of the script: unexpected `)`";
+    CHECK(
+        holds(text_of(evaluation, approval_mode::on_request), "not read: syntax error at byte 4"));
+    evaluation.unread.clear();
+    CHECK_FALSE(holds(text_of(evaluation, approval_mode::on_request), "not read"));
+  }
+}
