@@ -96,7 +96,7 @@ audit_record exec_process::entry(audit_kind kind, std::string body) const {
   return {kind, session_, {}, what_.process_id, 1, std::move(body)};
 }
 
-void exec_process::note_end(const actors::helper_end& end) {
+void exec_process::note_end(const actors::command_end& end) {
   if (!host_.audit) return;
   attempt_record ended;
   ended.sandbox = sandboxed() ? sandbox_backend::linux_bubblewrap : sandbox_backend::none;

@@ -87,7 +87,7 @@ private:
   [[nodiscard]] std::string answer_now(const exec_server::process_read& order) const;
   void serve_reads();
 
-  void note_end(const actors::helper_end& end);
+  void note_end(const actors::command_end& end);
   [[nodiscard]] audit_record entry(audit_kind kind, std::string body) const;
 
   const exec_host& host_;
