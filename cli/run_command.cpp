@@ -4,6 +4,7 @@
 #include "actors/paced_output.hpp"
 #include "actors/random_id.hpp"
 #include "actors/thread_host.hpp"
+#include "cli/audit_setup.hpp"
 #include "cli/output.hpp"
 #include "cli/output_writer.hpp"
 #include "cli/remote_session.hpp"
@@ -169,6 +170,8 @@ int run_call(const options& given, shell_request wish, report_style style) {
   actors::thread_host host;
   auto setup = set_up_thread(*start, given.values("--rules"), host.loop(), "run");
   if (!setup) return wrong_settings(setup.error(), json);
+  if (const auto audit = begin_audit(start->where, host, "run"); !audit)
+    return wrong_settings(audit.error(), json);
   if (const auto moved = move_to_exec_server(setup->terms, given, host.loop()); !moved)
     return wrong_words(to_string(moved.error()), json);
   warn(setup->warnings);
