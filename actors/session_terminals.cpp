@@ -74,14 +74,15 @@ void session_thread::write_stdin(const std::string& call_id, const stdin_argumen
   const auto ready = std::make_shared<const stdin_request>(std::move(order));
   if (!partners_.auditor || asked.chars.empty()) return to_terminals(call_id, ready);
   // What is typed is an effect: its entry comes first. The characters are those of the request.
-  when_recorded(entry(audit_kind::attempt, call_id, audit_stdin(asked.session_id)),
-                [this, call_id, ready](const std::string& why_not) {
-                  if (why_not.empty()) return to_terminals(call_id, ready);
-                  exec_reply kept_back;
-                  kept_back.failure = error{
-                      errc::io, "nothing was typed, since it could not be recorded: " + why_not, {}};
-                  terminal_answered(call_id, kept_back);
-                });
+  when_recorded(
+      entry(audit_kind::attempt, call_id, audit_stdin(asked.session_id)),
+      [this, call_id, ready](const std::string& why_not) {
+        if (why_not.empty()) return to_terminals(call_id, ready);
+        exec_reply kept_back;
+        kept_back.failure =
+            error{errc::io, "nothing was typed, since it could not be recorded: " + why_not, {}};
+        terminal_answered(call_id, kept_back);
+      });
 }
 
 template <class Order>
