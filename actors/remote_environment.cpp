@@ -218,7 +218,6 @@ private:
       if (said.failed && !(repeated && said.failed->code == exec_server::code::invalid_request))
         return finish(one, not_started(terms_.name, *said.failed));
       one->started = true;
-      const auto hold = one;
       tell(one->listener.on_started);
       if (said.failed)
         catch_up(one); // it had been started before the cut

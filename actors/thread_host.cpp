@@ -32,10 +32,8 @@ void answer_for_nobody(const thread_message& message) {
   std::visit(
       [&](const auto& m) {
         using kind = std::decay_t<decltype(m)>;
-        if constexpr (std::is_same_v<kind, read_status>) {
-          m.done({});
-        } else if constexpr (std::is_same_v<kind, list_terminals> ||
-                             std::is_same_v<kind, read_terminal>) {
+        if constexpr (std::is_same_v<kind, read_status> || std::is_same_v<kind, list_terminals> ||
+                      std::is_same_v<kind, read_terminal>) {
           m.done({});
         } else if constexpr (std::is_same_v<kind, clean_terminals>) {
           if (m.done) m.done(0);
