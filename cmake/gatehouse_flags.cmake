@@ -10,6 +10,9 @@ target_compile_options(gatehouse_plain_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual>)
 target_include_directories(gatehouse_plain_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
+# gatehouse_program: for the programs, which may run inside a boundary.
+add_library(gatehouse_program INTERFACE)
+
 add_library(gatehouse_flags INTERFACE)
 target_link_libraries(gatehouse_flags INTERFACE gatehouse_plain_flags)
 if(GATEHOUSE_SANITIZER STREQUAL "address")
@@ -17,6 +20,7 @@ if(GATEHOUSE_SANITIZER STREQUAL "address")
   target_compile_options(gatehouse_flags INTERFACE -fsanitize=address,undefined
     -fno-omit-frame-pointer -fno-sanitize-recover=undefined -fsanitize-recover=null)
   target_link_options(gatehouse_flags INTERFACE -fsanitize=address,undefined)
+  target_sources(gatehouse_program INTERFACE ${CMAKE_SOURCE_DIR}/sandbox/sanitizer_hooks.cpp)
 elseif(GATEHOUSE_SANITIZER STREQUAL "thread")
   target_compile_options(gatehouse_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer
     -Wno-tsan) # Asio uses atomic_thread_fence

@@ -14,15 +14,16 @@ function(gatehouse_add_tests folder)
     string(REPLACE "/" "." entry "${folder}.${name}")
     add_test(NAME ${entry} COMMAND ${program} --source-file=*/${folder}/${name}_test.cpp --no-skipped-summary)
     set_tests_properties(${entry} PROPERTIES TIMEOUT 300 LABELS ${folder}
-      ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};UBSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/ubsan.supp:print_stacktrace=1")
+      ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};GATEHOUSE_SANITIZER=${GATEHOUSE_SANITIZER};UBSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/ubsan.supp:print_stacktrace=1")
   endforeach()
 endfunction()
 
-# gatehouse_add_script_test(NAME COMMAND...): a black-box test of the built programs.
+# gatehouse_add_script_test(NAME COMMAND...): a black-box test of the built programs. GATEHOUSE_SANITIZER tells it that
+# they carry a sanitizer, whose memory and descriptors are not the program's.
 function(gatehouse_add_script_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS system
-    ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
+    ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};GATEHOUSE_SANITIZER=${GATEHOUSE_SANITIZER};PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 
 # gatehouse_add_fuzz_targets(LIB...): a program fuzz_NAME for each tests/fuzz/NAME_fuzz.cpp. With

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { unixSocketTransport, webSocketTransport } from '../../clients/typescript/dist/index.js';
 
 export const gatehouse = join(process.env.GATEHOUSE_BUILD_DIR, 'gatehouse');
+/** Built with a sanitizer: then memory is also the sanitizer's. */
+export const sanitized = Boolean(process.env.GATEHOUSE_SANITIZER);
 /** A command that is asked about, and harmless: what it names does not exist. */
 export const dangerous = ['rm', '-rf', 'no-such-thing'];
 export const soon = { firstDelayMs: 5, maxDelayMs: 100 };

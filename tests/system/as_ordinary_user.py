@@ -31,7 +31,8 @@ def main():
                 os.chmod(os.path.join(path, name), 0o755)
         words = [word.format(build=build, tests=tests) for word in sys.argv[1:]]
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "GATEHOUSE_BUILD_DIR": build,
-               "GATEHOUSE_SOURCE_DIR": folder, "LANG": "C.UTF-8"}
+               "GATEHOUSE_SOURCE_DIR": folder, "LANG": "C.UTF-8",
+               "GATEHOUSE_SANITIZER": os.environ.get("GATEHOUSE_SANITIZER", "")}
         if words[0].endswith(".py"):
             words = ["/usr/bin/python3", "-B", *words]
         return subprocess.run(["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", *words],

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from run_case import DANGEROUS, GATEHOUSE, GRACE_S, RunCase
+from run_case import DANGEROUS, GATEHOUSE, GRACE_S, RunCase, SANITIZED
 
 
 def limited(kind, amount):
@@ -40,12 +40,14 @@ class Faults(RunCase):
         self.assertNotIn("terminate called", err)
         return False
 
+    @unittest.skipIf(SANITIZED, "the sanitizer needs descriptors of its own")
     def test_out_of_descriptors(self):
         ran = {limit: self.reported(self.run_it("--", "/bin/echo", "ran", preexec_fn=limited(resource.RLIMIT_NOFILE, limit)))
                for limit in (5, 6, 7, 8, 9, 11, 13, 15, 17, 19, 21, 23, 64)}
         self.assertTrue(ran[64])
         self.assertFalse(ran[7])
 
+    @unittest.skipIf(SANITIZED, "the sanitizer needs processes of its own")
     @unittest.skipUnless(os.getuid() == 0, "needs another user id, whose processes it counts")
     def test_out_of_processes(self):
         user = 64999  # has no other processes that count against the limit
