@@ -2,6 +2,8 @@
 
 #include "actors/attempt_denial.hpp"
 #include "policy/environment_policy.hpp"
+#include "protocol/audit.hpp"
+#include "protocol/profile_json.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -57,12 +59,55 @@ std::optional<failure> missing_folder(const std::string& cwd) {
 
 } // namespace
 
-exec_process::exec_process(const exec_host& host, process_start what, exec_sink sink,
+exec_process::exec_process(const exec_host& host, std::string session, process_start what,
+                           exec_sink sink,
                            std::function<void(const std::optional<failure>&)> on_started)
-    : host_{host}, what_{std::move(what)}, sink_{std::move(sink)},
+    : host_{host}, session_{std::move(session)}, what_{std::move(what)}, sink_{std::move(sink)},
       on_started_{std::move(on_started)}, gathered_{limits_for(what_)}, tails_{{tail_bytes, 0}},
       flush_{*host.loop}, settle_{*host.loop}, later_{*host.loop} {
-  later_.start(std::chrono::milliseconds{0}, [this] { start(); });
+  if (!host_.audit) {
+    later_.start(std::chrono::milliseconds{0}, [this] { start(); });
+    return;
+  }
+  proposal asked;
+  asked.argv = what_.argv;
+  asked.cwd = what_.cwd;
+  asked.tty = what_.tty;
+  const auto profile = what_.sandbox ? what_.sandbox->profile : danger_full_access_profile();
+  const auto backend = !sandboxed()                     ? sandbox_backend::none
+                       : what_.sandbox->legacy_landlock ? sandbox_backend::landlock
+                                                        : sandbox_backend::linux_bubblewrap;
+  const auto network =
+      profile.network == network_policy::enabled ? network_mode::full : network_mode::isolated;
+  host_.audit->record(
+      entry(audit_kind::attempt,
+            audit_attempt(asked, backend, network, encode_profile(profile), {})),
+      [this, alive = std::weak_ptr<int>{alive_}](const result<void>& how) {
+        if (alive.expired()) return;
+        if (how) return start();
+        fail({code::internal,
+              "nothing was run, since it could not be recorded: " + to_string(how.error()),
+              "auditUnavailable",
+              {}});
+      });
+}
+
+audit_record exec_process::entry(audit_kind kind, std::string body) const {
+  return {kind, session_, {}, what_.process_id, 1, std::move(body)};
+}
+
+void exec_process::note_end(const actors::command_end& end) {
+  if (!host_.audit) return;
+  attempt_record ended;
+  ended.sandbox = sandboxed() ? sandbox_backend::linux_bubblewrap : sandbox_backend::none;
+  ended.ending = end.signal ? attempt_ending::signalled : attempt_ending::exited;
+  ended.exit_code = end.exit_code;
+  ended.signal = end.signal;
+  if (denied_) {
+    ended.ending = attempt_ending::denied;
+    ended.warnings.emplace_back("the boundary refused something");
+  }
+  host_.audit->record(entry(audit_kind::attempt_end, audit_attempt_end(ended)), {});
 }
 
 bool exec_process::sandboxed() const noexcept {
@@ -222,6 +267,7 @@ void exec_process::tell_exit() {
   flush_.cancel();
   exit_code_ = end_->signal ? (what_.tty ? 1 : 128 + *end_->signal) : end_->exit_code.value_or(-1);
   denied_ = denied(*end_);
+  note_end(*end_);
   exit_seq_ = ++seq_;
   sink_.send(encode_exited(what_.process_id, seq_, *exit_code_, denied_));
   serve_reads();

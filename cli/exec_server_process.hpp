@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/audit_sink.hpp"
 #include "actors/helper_process.hpp"
 #include "policy/access.hpp"
 #include "protocol/exec_server.hpp"
@@ -26,7 +27,8 @@ struct exec_host {
   std::vector<std::string> protected_paths;
   std::vector<std::string> hidden_paths; ///< that no confined command may see: credentials of ours
   bool allow_unsandboxed = false;
-  std::size_t retained_bytes = 1024 * 1024; ///< of output, for each process
+  std::shared_ptr<actors::audit_sink> audit; ///< unset: nothing is recorded (§205)
+  std::size_t retained_bytes = 1024 * 1024;  ///< of output, for each process
 };
 
 /// Where what a process says goes.
@@ -40,8 +42,10 @@ struct exec_sink {
 class exec_process {
 public:
   /// `on_started` runs once, later, with the result object of process/start or why it failed; after
-  /// a failure the process is nothing any more.
-  exec_process(const exec_host& host, exec_server::process_start what, exec_sink sink,
+  /// a failure the process is nothing any more. It starts when the audit has it.
+  /// @param session for the audit
+  exec_process(const exec_host& host, std::string session, exec_server::process_start what,
+               exec_sink sink,
                std::function<void(const std::optional<exec_server::failure>&)> on_started);
 
   void read(const exec_server::process_read& order, std::function<void(std::string)> answer);
@@ -83,7 +87,11 @@ private:
   [[nodiscard]] std::string answer_now(const exec_server::process_read& order) const;
   void serve_reads();
 
+  void note_end(const actors::command_end& end);
+  [[nodiscard]] audit_record entry(audit_kind kind, std::string body) const;
+
   const exec_host& host_;
+  std::string session_;
   exec_server::process_start what_;
   exec_sink sink_;
   std::function<void(const std::optional<exec_server::failure>&)> on_started_;
@@ -107,6 +115,8 @@ private:
   std::optional<int> exit_code_;
   bool denied_ = false;
   bool closed_ = false;
+  // What the audit answers must not come to a process that is gone.
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 
 } // namespace gatehouse::cli
