@@ -77,7 +77,7 @@ std::string audit_end(const call_report& report);
 /// @param what "rule" or "host", @param text the line that is added
 std::string audit_amendment(std::string_view what, std::string_view text);
 /// @param change "given" or "revoked"
-/// @param what "turn", "session"; revoked: "grant", "approval"
+/// @param what "turn", "session"; revoked: "grant", "approval", "host"
 /// @param which the permissions as JSON; revoked: the id
 std::string audit_grant(std::string_view change, std::string_view what, std::string_view which);
 
