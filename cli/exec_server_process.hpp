@@ -2,6 +2,7 @@
 
 #include "actors/audit/audit_sink.hpp"
 #include "actors/helper_process.hpp"
+#include "cli/exec_process_audit.hpp"
 #include "policy/access.hpp"
 #include "protocol/exec_server.hpp"
 #include "reactor/delta_coalescer.hpp"
@@ -82,17 +83,15 @@ private:
   void exited(const actors::command_end& end);
   void tell_exit();
   void tell_closed();
-  [[nodiscard]] bool denied(const actors::command_end& end);
+  /// What the boundary refused, if that is why it failed.
+  [[nodiscard]] std::optional<denial> refusal(const actors::command_end& end);
   [[nodiscard]] bool news_after(std::uint64_t seq) const;
   [[nodiscard]] std::string answer_now(const exec_server::process_read& order) const;
   void serve_reads();
 
-  void note_end(const actors::command_end& end);
-  [[nodiscard]] audit_record entry(audit_kind kind, std::string body) const;
-
   const exec_host& host_;
-  std::string session_;
   exec_server::process_start what_;
+  exec_process_audit audit_;
   exec_sink sink_;
   std::function<void(const std::optional<exec_server::failure>&)> on_started_;
   std::unique_ptr<actors::helper_process> process_;
@@ -115,8 +114,6 @@ private:
   std::optional<int> exit_code_;
   bool denied_ = false;
   bool closed_ = false;
-  // What the audit answers must not come to a process that is gone.
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 
 } // namespace gatehouse::cli

@@ -1,15 +1,15 @@
 #include "actors/audit/audit_store.hpp"
 
+#include "actors/audit/audit_chain.hpp"
+#include "actors/audit/sqlite_statement.hpp"
 #include "config/private_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include <fcntl.h>
-#include <nettle/sha2.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,114 +32,13 @@ CREATE TABLE chain(
 INSERT INTO chain VALUES(1, 0, zeroblob(32), 0, zeroblob(32));
 )";
 
-using hash_type = std::array<std::uint8_t, SHA256_DIGEST_SIZE>;
-
-class chain_hash {
-public:
-  explicit chain_hash(const hash_type& before) {
-    sha256_init(&state_);
-    sha256_update(&state_, before.size(), before.data());
-  }
-  /// The length comes first, so that no two lists of fields are written alike.
-  chain_hash& field(std::string_view text) {
-    const auto length = std::to_string(text.size()) + ":";
-    sha256_update(&state_, length.size(), reinterpret_cast<const std::uint8_t*>(length.data()));
-    sha256_update(&state_, text.size(), reinterpret_cast<const std::uint8_t*>(text.data()));
-    return *this;
-  }
-  chain_hash& field(std::int64_t number) { return field(std::to_string(number)); }
-  hash_type take() {
-    hash_type out{};
-    sha256_digest(&state_, out.size(), out.data());
-    return out;
-  }
-
-private:
-  sha256_ctx state_{};
-};
-
-hash_type hash_of(const hash_type& before, const audit_entry& e) {
-  return chain_hash{before}
-      .field(e.seq)
-      .field(e.time.time_since_epoch().count())
-      .field(e.kind)
-      .field(e.session)
-      .field(e.turn)
-      .field(e.call)
-      .field(e.attempt)
-      .field(e.body)
-      .take();
-}
-
-std::string hex(std::span<const std::uint8_t> bytes) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  for (const auto byte : bytes) {
-    out += digits[byte >> 4U];
-    out += digits[byte & 15U];
-  }
-  return out;
-}
-
-class statement {
-public:
-  statement() = default;
-  statement(sqlite3* db, const char* sql) {
-    code_ = sqlite3_prepare_v2(db, sql, -1, &handle_, nullptr);
-  }
-  statement(statement&& other) noexcept
-      : handle_{std::exchange(other.handle_, nullptr)}, code_{other.code_} {}
-  statement& operator=(statement&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    std::swap(code_, other.code_);
-    return *this;
-  }
-  ~statement() { sqlite3_finalize(handle_); }
-
-  void bind(int at, std::int64_t number) { sqlite3_bind_int64(handle_, at, number); }
-  void bind(int at, std::string_view text) {
-    sqlite3_bind_text64(handle_, at, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-  }
-  void bind(int at, const hash_type& hash) {
-    sqlite3_bind_blob64(handle_, at, hash.data(), hash.size(), SQLITE_TRANSIENT);
-  }
-  /// SQLITE_ROW, SQLITE_DONE, or what went wrong.
-  int step() { return code_ == SQLITE_OK ? sqlite3_step(handle_) : code_; }
-  /// For a statement without rows: 0, or what went wrong.
-  int run() {
-    const int code = step();
-    sqlite3_reset(handle_);
-    return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
-  }
-  void reset() { sqlite3_reset(handle_); }
-  [[nodiscard]] std::int64_t number(int column) const {
-    return sqlite3_column_int64(handle_, column);
-  }
-  [[nodiscard]] std::string text(int column) const {
-    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(handle_, column));
-    return bytes
-               ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_, column)))
-               : std::string{};
-  }
-  [[nodiscard]] hash_type hash(int column) const {
-    hash_type out{};
-    const auto bytes = text(column);
-    if (bytes.size() == out.size()) std::memcpy(out.data(), bytes.data(), out.size());
-    return out;
-  }
-
-private:
-  sqlite3_stmt* handle_ = nullptr;
-  int code_ = SQLITE_OK;
-};
-
 error nothing_at(const std::string& path) {
   return {errc::not_found, "there is no audit at " + path, "Nothing has run here yet."};
 }
 
 struct head {
   std::int64_t seq = 0;
-  hash_type hash{};
+  chain_hash hash{};
 };
 
 } // namespace
@@ -188,6 +87,10 @@ struct audit_store::impl {
   result<void> make_tables();
   result<head> current_head();
   result<void> write(std::span<const draft> entries);
+  struct range {
+    std::int64_t from = 0, to = 0;
+  };
+  result<range> surplus(const audit_retention& keep, audit_time now);
   void read_entry(const statement& row, audit_entry& out) const;
 };
 
@@ -342,46 +245,59 @@ result<void> audit_store::append(std::span<const draft> entries, bool flush) {
   return written;
 }
 
-result<void> audit_store::prune(const audit_retention& keep, audit_time now) {
-  auto& s = *impl_;
-  int code = SQLITE_OK;
-  const auto first = s.value("SELECT ifnull(min(seq), 0) FROM entry", code);
-  const auto last = s.value("SELECT ifnull(max(seq), 0) FROM entry", code);
-  std::int64_t cut = 0; // everything up to here goes
+/// What is beyond the limits; `to` is 0 when nothing is.
+result<audit_store::impl::range> audit_store::impl::surplus(const audit_retention& keep,
+                                                            audit_time now) {
+  statement ends{db, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM entry"};
+  if (const int code = ends.step(); code != SQLITE_ROW) return failed("read", code);
+  range found{ends.number(0), 0};
+  const auto last = ends.number(1);
   if (keep.age.count() > 0) {
-    statement oldest{s.db, "SELECT seq FROM entry WHERE time >= ?1 ORDER BY seq LIMIT 1"};
+    statement oldest{db, "SELECT seq FROM entry WHERE time >= ?1 ORDER BY seq LIMIT 1"};
     oldest.bind(1, static_cast<std::int64_t>((now - keep.age).time_since_epoch().count()));
-    const int found = oldest.step();
-    cut = found == SQLITE_ROW ? oldest.number(0) - 1 : found == SQLITE_DONE ? last : 0;
+    const int code = oldest.step();
+    if (code != SQLITE_ROW && code != SQLITE_DONE) return failed("read", code);
+    found.to = code == SQLITE_ROW ? oldest.number(0) - 1 : last;
   }
   if (keep.bytes > 0) {
-    const auto pages = s.value("PRAGMA page_count", code) - s.value("PRAGMA freelist_count", code);
-    if (pages * s.value("PRAGMA page_size", code) > keep.bytes)
-      cut = std::max(cut, first + (last - first) / 4);
+    statement size{db, "SELECT (page_count - freelist_count) * page_size "
+                       "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"};
+    if (const int code = size.step(); code != SQLITE_ROW) return failed("read", code);
+    if (size.number(0) > keep.bytes)
+      found.to = std::max(found.to, found.from + (last - found.from) / 4);
   }
-  if (code != SQLITE_OK) return s.failed("read", code);
-  if (first == 0 || cut < first) return {};
-  if (code = s.begin.run(); code != SQLITE_OK) return s.failed("written", code);
+  if (found.from == 0 || found.to < found.from) found.to = 0;
+  return found;
+}
+
+result<void> audit_store::prune(const audit_retention& keep, audit_time now) {
+  auto& s = *impl_;
+  // Programs that find nothing to do take no lock; another one may be first with what is found.
+  if (const auto found = s.surplus(keep, now); !found || found->to == 0)
+    return found ? result<void>{} : found.error();
+  if (const int code = s.begin.run(); code != SQLITE_OK) return s.failed("written", code);
   const auto done = [&]() -> result<void> {
+    const auto found = s.surplus(keep, now);
+    if (!found) return found.error();
+    if (found->to == 0) return {};
     statement anchor{s.db, "UPDATE chain SET pruned_seq = ?1, "
                            "pruned_hash = (SELECT hash FROM entry WHERE seq = ?1)"};
-    anchor.bind(1, cut);
+    anchor.bind(1, found->to);
     statement remove{s.db, "DELETE FROM entry WHERE seq <= ?1"};
-    remove.bind(1, cut);
+    remove.bind(1, found->to);
     if (const int failed = anchor.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
     if (const int failed = remove.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
     draft note;
     note.time = now;
     note.entry.kind = audit_kind::pruned;
-    note.entry.body = "{\"from\":" + std::to_string(first) + ",\"to\":" + std::to_string(cut) + "}";
+    note.entry.body =
+        "{\"from\":" + std::to_string(found->from) + ",\"to\":" + std::to_string(found->to) + "}";
     if (auto noted = s.write({&note, 1}); !noted) return noted;
     if (const int failed = s.commit.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
     return {};
   }();
-  if (!done) {
-    if (sqlite3_get_autocommit(s.db) == 0) s.rollback.run();
-    return done;
-  }
+  if (sqlite3_get_autocommit(s.db) == 0) s.rollback.run();
+  if (!done) return done;
   s.execute("PRAGMA incremental_vacuum");
   return {};
 }

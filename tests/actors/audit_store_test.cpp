@@ -274,6 +274,34 @@ TEST_SUITE("actors.audit_store") {
     CHECK(verdict->last == 200);
   }
 
+  TEST_CASE("§205 programs that take out the oldest at once were in each other's way") {
+    const tests::temp_folder folder;
+    const auto path = folder / "a.db";
+    (void)opened(path);
+    std::vector<pid_t> children;
+    for (int i = 0; i < 4; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        const auto store = opened(path);
+        const audit_retention keep{std::chrono::days{1}, 100'000};
+        for (int n = 1; n < 60; ++n) {
+          const auto one = entry("c", "{\"x\":\"" + std::string(5000, 'y') + "\"}", n * 40'000);
+          if (!store->append({&one, 1})) ::_exit(1);
+          if (!store->prune(keep, at(n * 40'000))) ::_exit(2);
+        }
+        ::_exit(0);
+      }
+      children.push_back(child);
+    }
+    for (const auto child : children) {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      CHECK(status == 0);
+    }
+    CHECK(faults_of(path).empty());
+    CHECK(std::filesystem::file_size(path) < 1'000'000);
+  }
+
   TEST_CASE("§205 retention takes out the oldest and the chain still holds") {
     const tests::temp_folder folder;
     const auto path = folder / "a.db";

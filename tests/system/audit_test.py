@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """The audit (§205) of the real programs: what happens is written before it happens, and survives kill -9."""
+import datetime
+import hashlib
 import json
 import os
 import random
@@ -112,6 +114,21 @@ class Audit(unittest.TestCase):
         told = self.verify()
         self.assertEqual(told.returncode, 1)
         self.assertIn("entry 2", told.stdout)
+
+    def test_others_compute_the_chain_of_an_export(self):
+        self.run_shell("echo 'a\tä' \"\u2028\"")
+        self.run_shell("rm -rf x")
+        before = bytes(32)
+        for line in self.gatehouse("audit", "export").stdout.rstrip("\n").split("\n"):
+            entry, body = json.loads(line), line[line.index('"body":') + len('"body":'):-1]
+            time_us = datetime.datetime.fromisoformat(entry["time"].replace("Z", "+00:00")) - datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
+            state = hashlib.sha256(before)
+            for field in (entry["seq"], time_us // datetime.timedelta(microseconds=1), entry["kind"], entry["session"], entry.get("turn", ""),
+                          entry.get("call", ""), entry.get("attempt", 0), body):
+                data = str(field).encode()
+                state.update(b"%d:%s" % (len(data), data))
+            before = state.digest()
+            self.assertEqual(before.hex(), entry["hash"], line)
 
     def test_other_rules_are_tried_on_what_was_recorded(self):
         self.run_shell("echo kept")
@@ -283,6 +300,28 @@ class Audit(unittest.TestCase):
         found = [(e["kind"], e.get("call", "")) for e in self.entries()]
         self.assertEqual(found, [("attempt", "p1"), ("attempt_end", "p1"), ("request", "")])
         self.assertEqual(self.entries()[-1]["body"]["path"], self.ws + "/f")
+
+    def test_an_attempt_of_an_exec_server_was_left_without_its_end(self):
+        landlock = {**exec_client.sandbox(self.ws), "useLegacyLandlock": True}
+        with exec_client.Server("--no-auth", env=self.env) as server:
+            client = exec_client.Client(server)
+            client.start_session()
+            for name, argv, more in (("missing", ["/no/such"], {}), ("folder", ["/bin/true"], {"cwd": "file:///no/such"}),
+                                     ("proxy", ["/bin/true"], {"enforceManagedNetwork": True}), ("landlock", ["/bin/true"], {"sandbox": landlock}),
+                                     ("denied", ["/bin/touch", self.base + "/outside"], {}), ("left", ["/bin/sleep", "600"], {})):
+                started = client.call("process/start", **{**exec_client.start(name, argv, self.ws), **more})
+                while "result" in started and name != "left" and client.receive().get("method") != "process/closed":
+                    pass
+        found = self.entries()
+        attempts, ends = ({e["call"]: e["body"] for e in found if e["kind"] == kind} for kind in ("attempt", "attempt_end"))
+        self.assertEqual(list(attempts), ["missing", "folder", "proxy", "landlock", "denied", "left"])
+        self.assertEqual(ends.keys(), attempts.keys())
+        for name in ("missing", "folder", "proxy"):
+            self.assertIn("failure", ends[name], name)
+        self.assertEqual((attempts["landlock"]["sandbox"], ends["landlock"]["sandbox"]), ("landlock", "landlock"))
+        self.assertEqual([(e["call"], e["body"]["path"]) for e in found if e["kind"] == "denial"], [("denied", self.base + "/outside")])
+        self.assertEqual(ends["denied"]["denied"]["path"], self.base + "/outside")
+        self.assertTrue(ends["left"]["cancelled"])
 
 
 if __name__ == "__main__":
