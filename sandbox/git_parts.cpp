@@ -91,7 +91,8 @@ public:
   void read(const std::string& file) {
     if (files_left_-- <= 0) {
       facts_.warnings.push_back("the configuration of `" + git_folder_ +
-                                "` includes too many files; `" + file + "` is not protected");
+                                "` includes too many files; what `" + file +
+                                "` names is not protected");
       return;
     }
     const auto text = read_file(file, max_configuration + 1);

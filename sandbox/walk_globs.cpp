@@ -147,11 +147,11 @@ private:
 };
 
 /// Frameworks name files with the characters of patterns: both readings are denied.
-void add_as_spelled(host_facts& facts, const policy::resolved_glob& glob,
-                    const std::string& pattern) {
-  auto path = (glob.folder == "/" ? "" : glob.folder) + "/" + glob.rest;
+void add_as_spelled(host_facts& facts, const policy::resolved_glob& resolved,
+                    const policy::path_glob& glob, const std::string& pattern) {
+  auto path = (resolved.folder == "/" ? "" : resolved.folder) + "/" + resolved.rest;
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return;
+  if (::lstat(path.c_str(), &status) != 0 || glob.matches(path)) return;
   auto found = look_at(path);
   facts.glob_matches.push_back({pattern, std::move(path), std::move(found), true});
 }
@@ -167,8 +167,8 @@ void walk_globs(host_facts& facts, const std::vector<policy::resolved_glob>& glo
     const auto pattern = resolved.pattern();
     const auto fact = facts.paths.try_emplace(folder, path_fact{}).first;
     if (fact->second.canonical.empty()) fact->second = look_at(folder);
-    add_as_spelled(facts, resolved, pattern);
     auto glob = policy::path_glob::compile(pattern);
+    if (glob) add_as_spelled(facts, resolved, *glob, pattern);
     if (!glob || fact->second.kind != path_kind::directory) continue;
     walks.try_emplace(folder, facts, depth, limits, entries)
         .first->second.add(*std::move(glob), pattern);
