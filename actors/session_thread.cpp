@@ -202,7 +202,7 @@ void session_thread::heard(const thread_event_body& what) {
                       : in_background != background_.end() ? &in_background->second
                                                            : nullptr;
   const bool delta = std::holds_alternative<thread_events::output_delta>(what);
-  if (delta && (!known || ++known->deltas > most_deltas)) return;
+  if (delta && (!known || known->output_withheld || ++known->deltas > most_deltas)) return;
   publish(what, known ? known->turn : turn_);
 }
 
