@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -67,7 +69,8 @@ private:
     struct statx status {};
     if (all_done) return;
     if (::statx(AT_FDCWD, folder.c_str(), 0, STATX_TYPE | STATX_INO | STATX_MNT_ID, &status) != 0) {
-      if (errno == ENAMETOOLONG) stop({folder, std::move(state), level}, too_long(folder));
+      if (const auto why = unseen_in(folder, errno); !why.empty())
+        stop({folder, std::move(state), level}, why);
       return;
     }
     if (!S_ISDIR(status.stx_mode)) return;
@@ -76,8 +79,24 @@ private:
       waiting_.push_back({folder, std::move(state), level});
   }
 
-  static std::string too_long(const std::string& folder) {
-    return "the path of a folder is too long: `" + folder.substr(0, 100) + "…`";
+  /// Why what cannot be looked at may be a folder all the same; empty when it is none.
+  static std::string unseen_in(const std::string& folder, int failure) {
+    switch (failure) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP: return {};
+    case ENAMETOOLONG: // else of the text of a link, which then leads nowhere
+      return folder.size() < PATH_MAX
+                 ? std::string{}
+                 : "the path of a folder is too long: `" + folder.substr(0, 100) + "…`";
+    case EACCES: {
+      const std::string above{policy::parent_of(folder)};
+      return ::access(above.c_str(), X_OK) == 0 || !is_own(above)
+                 ? std::string{}
+                 : "`" + above + "` cannot be searched";
+    }
+    default: return "`" + folder + "` cannot be looked at: " + std::strerror(failure);
+    }
   }
 
   /// The walk ends: what still had something to find is not expanded.
@@ -92,11 +111,10 @@ private:
     if (!stream) {
       // Files in a folder that can be entered but not listed can still be read by name, and a
       // folder of ours can be opened.
-      struct stat status {};
       const int failure = errno;
-      if (::access(at.folder.c_str(), X_OK) == 0 || failure == ENAMETOOLONG ||
-          (::stat(at.folder.c_str(), &status) == 0 && status.st_uid == ::geteuid()))
-        stop(at, "`" + at.folder + "` cannot be listed");
+      if (failure == ENOENT || failure == ENOTDIR || failure == ELOOP) return;
+      if (failure != EACCES || ::access(at.folder.c_str(), X_OK) == 0 || is_own(at.folder))
+        stop(at, "`" + at.folder + "` cannot be listed: " + std::strerror(failure));
       return;
     }
     while (const dirent* entry = stopped_ ? nullptr : ::readdir(stream)) {
