@@ -157,7 +157,7 @@ host_facts gather_host_facts(const permission_profile& profile,
     find_git_parts_above(facts, root);
   facts.nested_roots.assign(searched_roots.begin(), searched_roots.end());
   find_nested_names(facts, searched_roots, context.protected_names, limits);
-  find_link_targets(facts, limits);
+  find_link_targets(facts, roots, limits);
   for (const auto& path : context.protected_paths)
     facts.protected_paths.push_back(
         {path, {}, look_at(path), "protected path `" + path + "`", true});

@@ -266,7 +266,8 @@ private:
       if (entry.access != access::write && is_writable(folder) && !tree_.has_write(fact.canonical))
         close(folder, fact.canonical, why);
       else if (entry.access == access::write && fact.canonical != "/" && is_writable(folder))
-        plan_.guards.push_back({folder, fact.canonical, guard_kind::made, false, why});
+        plan_.guards.push_back({folder, fact.canonical, guard_kind::made, false,
+                                why + ", which nothing may be moved or linked to"});
       if (missing && entry.access != access::deny &&
           !(entry.access == access::read && is_writable(folder)))
         warn_of_missing(entry, fact);

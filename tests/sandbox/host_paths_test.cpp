@@ -187,8 +187,11 @@ TEST_SUITE("sandbox.host_paths") {
     s.write("w/scripts/a", "x");
     s.link("settings.json", "w/.claude/other.json");
     s.link("..", "w/.claude/up");
+    s.link("../x", "w/.claude/around");
+    s.link(".claude/agent", "w/x");
+    s.write("w/.claude/agent", "x");
     auto facts = gather_host_facts(workspace(), context_of(s));
-    for (const auto* found : {"w/tools", "w/scripts/a"}) {
+    for (const auto* found : {"w/tools", "w/scripts/a", "w/.claude/agent"}) {
       CAPTURE(found);
       CHECK(find_protected(facts, s / found));
     }

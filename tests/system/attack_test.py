@@ -279,8 +279,9 @@ class AttackTest(RunCase):
         subprocess.run(["git", "init", "-q", self.base], env=self.env, check=True)
         with open(self.base + "/.git/config", "a", encoding="ascii") as config:
             config.write("[core]\n\thooksPath = ws/hk\n[include]\n\tpath = ../ws/i/inc\n")
+            config.write('[core]\n\tfsmonitor = ws/t/fsm --fast\n[filter "x"]\n\tclean = sh ws/t/clean %f\n')
         os.symlink("../../ws/scripts/a", self.base + "/.git/hooks/pre-push")
-        targets = ["hk/pre-commit", "i/inc", "scripts/a"]
+        targets = ["hk/pre-commit", "i/inc", "scripts/a", "t/fsm", "t/clean"]
         for target in targets:
             self.write(target)
         self.assert_unwritable(targets)

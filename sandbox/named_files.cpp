@@ -1,4 +1,4 @@
-#include "cli/named_programs.hpp"
+#include "sandbox/named_files.hpp"
 
 #include "policy/path_text.hpp"
 
@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-namespace gatehouse::cli {
+namespace gatehouse::sandbox {
 
 std::vector<std::string> files_named_in(std::string_view command, const std::string& cwd,
                                         const std::string& user_home) {
@@ -17,14 +17,16 @@ std::vector<std::string> files_named_in(std::string_view command, const std::str
     std::string word{command.substr(0, end)};
     command.remove_prefix(std::min(end + 1, command.size()));
     if (word.starts_with("~/") && !user_home.empty()) word = user_home + word.substr(1);
-    // What follows `$HOME` begins with its slash.
     if (word.find('/') == std::string::npos) continue;
+    std::vector<std::string> paths{policy::absolute_below(cwd, word)};
+    // What follows `$HOME` begins with its slash.
+    if (word.starts_with('/') && !user_home.empty()) paths.push_back(user_home + word);
     struct stat about {};
-    for (auto path : {policy::absolute_below(cwd, word), user_home + word})
-      if (path.starts_with('/') && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode))
+    for (auto& path : paths)
+      if (::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode))
         files.push_back(std::move(path));
   }
   return files;
 }
 
-} // namespace gatehouse::cli
+} // namespace gatehouse::sandbox
