@@ -283,6 +283,17 @@ TEST_SUITE("sandbox.host_paths") {
     CHECK(facts.glob_matches[0].found.canonical == s / "w/a/k.env");
   }
 
+  TEST_CASE("§64 a path that is spelled as the pattern is denied, whatever the pattern matches") {
+    temp_folder s;
+    s.write("w/x[1].txt", "x");
+    s.write("w/x1.txt", "x");
+    const auto profile = workspace({glob("x[1].txt")});
+    const auto facts = gather_host_facts(profile, context_of(s));
+    CHECK(matched(facts) == std::vector<std::string>{s / "w/x1.txt", s / "w/x[1].txt"});
+    CHECK(evaluate_access(profile, with_facts(context_of(s), facts), s / "w/x[1].txt").granted ==
+          access::deny);
+  }
+
   TEST_CASE("§61 a scan depth counts the levels below the literal folder") {
     temp_folder s;
     s.write("w/1.env", "x");
