@@ -19,6 +19,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace gatehouse::sandbox {
@@ -74,8 +75,10 @@ private:
       return;
     }
     if (!S_ISDIR(status.stx_mode)) return;
-    // A folder that is mounted a second time is there twice.
-    if (visited_.emplace(status.stx_mnt_id, status.stx_ino, state).second)
+    // A folder that is mounted a second time is there twice; one mount may show several file
+    // systems that count their files alike (subvolumes).
+    const auto device = makedev(status.stx_dev_major, status.stx_dev_minor);
+    if (visited_.emplace(status.stx_mnt_id, device, status.stx_ino, state).second)
       waiting_.push_back({folder, std::move(state), level});
   }
 
@@ -89,11 +92,9 @@ private:
       return folder.size() < PATH_MAX
                  ? std::string{}
                  : "the path of a folder is too long: `" + folder.substr(0, 100) + "…`";
-    case EACCES: {
-      const std::string above{policy::parent_of(folder)};
-      return ::access(above.c_str(), X_OK) == 0 || !is_own(above)
-                 ? std::string{}
-                 : "`" + above + "` cannot be searched";
+    case EACCES: { // here, or where a link leads
+      const auto fact = look_at(folder);
+      return fact.unseen == 0 ? std::string{} : "`" + fact.existing_folder + "` cannot be searched";
     }
     default: return "`" + folder + "` cannot be looked at: " + std::strerror(failure);
     }
@@ -161,7 +162,7 @@ private:
   std::size_t& entries_;
   bool stopped_ = false;
   std::vector<pending> waiting_;
-  std::set<std::tuple<std::uint64_t, std::uint64_t, states>> visited_; ///< mount, inode
+  std::set<std::tuple<std::uint64_t, dev_t, std::uint64_t, states>> visited_; ///< with the mount
 };
 
 /// Frameworks name files with the characters of patterns: both readings are denied.

@@ -319,6 +319,16 @@ class AttackTest(RunCase):
                     self.sandbox("--backend", backend, "--allow-write", f"{self.ws}/{path}", "--", "sh", "-c", script)
                 self.assertEqual(os.listdir(outside), [], (backend, way))
 
+    @unittest.skipIf(os.geteuid() != 0, "mounts are made")
+    def test_a_second_mount_is_no_way_around_the_folders_above_a_granted_one(self):
+        outside, other = self.base + "/outside", self.base + "/other"
+        os.mkdir(outside)
+        os.mkdir(other)
+        self.sandbox("--allow-write", "new/er/deep", "--allow-write", other, "--", "sh", "-c",
+                     f"mkdir {other}/new {other}/new/er; ln -s {outside} {other}/new/er/deep",
+                     before=["unshare", "-m", "sh", "-c", f'mount --bind . {other} && exec "$@"', "sh"])
+        self.assertEqual(os.listdir(self.ws + "/new/er"), [])
+
     def test_no_mount_of_a_view_hears_of_the_host(self):
         shared = ["unshare", "-m", "--propagation", "shared"] if os.geteuid() == 0 else []
         granted = json.dumps({"type": "managed", "network": "restricted", "file_system": {"type": "restricted", "entries": [
@@ -381,7 +391,8 @@ class AttackTest(RunCase):
             ordinary = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
             for path in (self.base, self.ws, self.ws + "/locked", self.ws + "/locked/.env"):
                 os.chown(path, 65534, 65534)
-        for denied in (self.ws + "/locked/.env", "**/.env"):
+        os.symlink("locked", self.ws + "/a_link")
+        for denied in (self.ws + "/locked/.env", "**/.env", "a_link/.env"):
             for mode in (0, 0o400, 0o100):
                 os.chmod(self.ws + "/locked", mode)
                 done = self.sandbox("--profile", "workspace-write", "--deny-read", denied, "--", "sh", "-c",
