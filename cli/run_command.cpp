@@ -108,20 +108,15 @@ struct closed_at_the_end {
   ~closed_at_the_end() { writer.close(); }
 };
 
-/// Of a call that never was: a sandbox around us is no fault of the settings.
-int refusal_status(const error& why) {
-  return why.code == errc::boundary_unavailable ? exit_no_boundary : exit_wrong_usage;
-}
-
 /// The document of a call that never was (usage, configuration): what reads documents gets one.
-void print_refusal(const error& why) {
+void print_refusal(const error& why, int status = exit_wrong_usage) {
   call_report report;
   report.ending = call_ending::failed;
   report.evaluation.requirement.reason = why.message;
   report.evaluation.requirement.refused_by = refused_by::handler;
   report.message = failure_message(why);
   report.failure = why;
-  print(encode_call_report(report, refusal_status(why)) + "\n");
+  print(encode_call_report(report, status) + "\n");
 }
 
 int wrong_words(const std::string& what, bool json) {
@@ -129,10 +124,16 @@ int wrong_words(const std::string& what, bool json) {
   return wrong_usage_of("run", what);
 }
 
-int wrong_settings(const error& why, bool json) {
-  if (json) print_refusal(why);
+int wrong_settings(const error& why, bool json, int status = exit_wrong_usage) {
+  if (json) print_refusal(why, status);
   complain(why);
-  return refusal_status(why);
+  return status;
+}
+
+/// A sandbox around us, which lets nobody write there, is no fault of the settings.
+int no_audit(const error& why, bool json) {
+  return wrong_settings(
+      why, json, why.code == errc::boundary_unavailable ? exit_no_boundary : exit_wrong_usage);
 }
 
 /// Also of words that cannot be read.
@@ -176,7 +177,7 @@ int run_call(const options& given, shell_request wish, report_style style) {
   auto setup = set_up_thread(*start, given.values("--rules"), host.loop(), "run");
   if (!setup) return wrong_settings(setup.error(), json);
   if (const auto audit = begin_audit(start->where, host, "run"); !audit)
-    return wrong_settings(audit.error(), json);
+    return no_audit(audit.error(), json);
   if (const auto moved = move_to_exec_server(setup->terms, given, host.loop()); !moved)
     return wrong_words(to_string(moved.error()), json);
   warn(setup->warnings);
