@@ -129,6 +129,13 @@ void orchestrator::carry_out(flow::unregister_network& effect) {
 void orchestrator::carry_out(flow::start_attempt& effect) {
   const int number = (*effect.what)->number;
   const auto backend = (*effect.what)->backend;
+  if (auto other = replaced_folder(call_->plan.pinned)) { // while it waited
+    attempt_result refused;
+    refused.record.number = number;
+    refused.record.sandbox = backend;
+    refused.record.failure = error{errc::boundary_failed, *std::move(other), replaced_remedy};
+    return feed(flow::attempt_finished{std::move(refused)});
+  }
   tell(thread_events::attempt_began{call_id_, number, backend, (*effect.what)->network});
   request(partners_.runtime, caf::infinite, run_v, std::move(effect.what))
       .then(

@@ -29,6 +29,7 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
   plan.profile = terms.profile;
   plan.policy_cwd = terms.cwd;
   plan.workspace_roots = terms.context.project_roots;
+  plan.pinned = terms.pinned;
   plan.backend = terms.backend;
   plan.managed_network = terms.network.has_value();
   const auto* script = std::get_if<std::string>(&request.command);

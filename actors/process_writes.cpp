@@ -53,7 +53,9 @@ void process_manager::review_write(const stdin_request_ptr& request,
     if (writes_.erase(request->call_id) == 0) return; // cancelled, and answered
     exec_reply reply;
     reply.refused = true;
-    reply.failure = error{errc::cancelled, "write_stdin was not allowed: " + why,
+    reply.failure = error{errc::cancelled,
+                          "write_stdin was not allowed: " +
+                              (why.empty() ? std::string{"who was asked said no"} : why),
                           "start a process that stays inside the sandbox, or ask the user"};
     answer(caller, std::make_shared<const exec_reply>(std::move(reply)));
   };

@@ -99,11 +99,15 @@ void session_thread::run(const tool_request& asked, planned_call planned,
   planned.plan.tool = tool_name(asked.arguments);
   auto& call = begin_item(id, planned.plan.tool, planned.plan.what, std::move(on_end));
   if (refuse_after_stop(id)) return;
-  if (auto unknown = look_at_rules()) {
+  auto why = look_at_rules();
+  if (!why && !std::holds_alternative<stdin_arguments>(asked.arguments))
+    if (auto other = replaced_folder(now_->session.pinned))
+      why = error{errc::boundary_failed, *std::move(other), replaced_remedy};
+  if (why) {
     call_report report;
     report.call_id = id;
-    report.message = failure_message(*unknown);
-    report.failure = *std::move(unknown);
+    report.message = failure_message(*why);
+    report.failure = *std::move(why);
     return ended(id, std::make_shared<const call_report>(std::move(report)));
   }
   if (const auto* terminal = std::get_if<terminal_request>(&asked.arguments))

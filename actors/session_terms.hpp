@@ -18,6 +18,9 @@ namespace gatehouse::actors {
 struct session_terms {
   std::string environment_id = "local"; ///< the machine that its calls run on (§7)
   std::string cwd;                      ///< absolute, of that machine
+  /// The folders it was opened with; nothing runs once one of them is another (replaced_folder).
+  /// Empty: not looked at, as for another machine.
+  std::vector<folder_identity> pinned;
   approval_policy approval;
   permission_profile profile;
   /// What the profile's symbolic paths and protections mean; its `project_roots` are the

@@ -62,6 +62,11 @@ void session_thread::on_exit() {
 }
 
 session_thread::behavior_type session_thread::make_behavior() {
+  if (terms_.session.pinned.empty() && !terms_.shell.remote) {
+    terms_.session.pinned.push_back(pin_folder(terms_.session.cwd));
+    for (const auto& root : terms_.session.context.project_roots)
+      if (root != terms_.session.cwd) terms_.session.pinned.push_back(pin_folder(root));
+  }
   now_->session = terms_.session;
   now_->hooks = terms_.hooks.context;
   terms_.shell.loop = terms_.hooks.loop = &loop_;

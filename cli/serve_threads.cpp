@@ -95,6 +95,9 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
     roots.push_back(*std::move(real));
   }
   if (roots.empty()) roots.push_back(*cwd);
+  std::vector<actors::folder_identity> pinned{actors::pin_folder(*cwd)};
+  for (const auto& root : roots)
+    if (root != *cwd) pinned.push_back(actors::pin_folder(root));
   if (agent) {
     auto asked = roots;
     asked.push_back(*cwd);
@@ -141,6 +144,15 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
       terms.session.context.project_roots.push_back(root);
   if (std::ranges::find(roots, *cwd) == roots.end())
     std::erase(terms.session.context.project_roots, *cwd);
+  for (const auto& folder : pinned)
+    if (folder.path != folder.real_path)
+      return error{errc::invalid_request,
+                   "the folder '" + folder.path + "' was replaced while the thread was opened",
+                   actors::replaced_remedy};
+  for (const auto& root : terms.session.context.project_roots)
+    if (std::ranges::none_of(pinned, [&](const auto& known) { return known.path == root; }))
+      pinned.push_back(actors::pin_folder(root));
+  terms.session.pinned = std::move(pinned);
   terms.shell.context = terms.session.context;
   terms.shell.hidden_paths.insert(terms.shell.hidden_paths.end(), token_files_.begin(),
                                   token_files_.end());

@@ -253,4 +253,64 @@ TEST_SUITE("actors.thread") {
     CHECK_FALSE(s.reports.at("b"));
     CHECK_FALSE(s.ran());
   }
+
+  TEST_CASE("§16 a thread whose folder is replaced by a link does not follow it") {
+    session s;
+    s.terms.session.approval.mode = approval_mode::on_request;
+    const auto root = s.folder.folder("work/d");
+    s.folder.folder("elsewhere");
+    s.terms.session.cwd = s.terms.session.context.cwd = root;
+    s.terms.session.context.project_roots = {root};
+    s.open();
+    s.begin("before", {"ls"});
+    s.wait_for_reports(1);
+    REQUIRE(s.report("before").ending == call_ending::completed);
+
+    std::filesystem::rename(root, root + "_");
+    SUBCASE("a link") {
+      s.folder.link(s.folder / "elsewhere", "work/d");
+    }
+    SUBCASE("another folder") {
+      s.folder.folder("work/d");
+    }
+    SUBCASE("a link above it") {
+      std::filesystem::rename(root + "_", s.folder.folder("elsewhere") + "/d");
+      std::filesystem::remove(s.folder / "work");
+      s.folder.link("elsewhere", "work");
+    }
+    SUBCASE("nothing") {}
+    std::filesystem::remove(s.folder / "ran");
+    auto inside = argv_request({"ls"});
+    s.begin("now", {"ls"});
+    inside.workdir = root;
+    s.begin("inside", inside);
+    s.begin("patch", {"apply_patch", "*** Begin Patch\n*** Add File: p\n+x\n*** End Patch\n"});
+    s.begin("session", terminal_request{argv_request({"ls"})});
+    s.wait_for_reports(5);
+    for (const auto* call : {"now", "inside", "patch", "session"}) {
+      CAPTURE(call);
+      CHECK(s.report(call).ending == call_ending::failed);
+      CHECK(s.report(call).message.find("is another one than when this session was opened") !=
+            std::string::npos);
+    }
+    CHECK_FALSE(s.ran());
+  }
+
+  TEST_CASE("§16 a root that was not there when the thread was opened may be made, not linked") {
+    session s;
+    s.terms.session.approval.mode = approval_mode::on_request;
+    s.terms.session.context.project_roots.push_back(s.folder / "later");
+    s.open();
+    s.begin("a", {"ls"});
+    s.wait_for_reports(1);
+    s.folder.folder("later");
+    s.begin("b", {"ls"});
+    s.wait_for_reports(2);
+    CHECK(s.report("b").ending == call_ending::completed);
+    std::filesystem::remove(s.folder / "later");
+    s.folder.link("/", "later");
+    s.begin("c", {"ls"});
+    s.wait_for_reports(3);
+    CHECK(s.report("c").ending == call_ending::failed);
+  }
 }
