@@ -50,6 +50,8 @@ private:
   struct told_of_call {
     std::string turn;
     std::size_t deltas = 0;
+    /// A PostToolUse hook may take the output away: nobody hears it before (§124).
+    bool output_withheld = false;
   };
   struct running_call {
     tool_call_actor actor; ///< unset: request_permissions, or of a terminal session

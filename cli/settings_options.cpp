@@ -1,5 +1,6 @@
 #include "cli/settings_options.hpp"
 
+#include "cli/own_program.hpp"
 #include "config/profile_resolver.hpp"
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
@@ -118,7 +119,11 @@ policy::access_context access_context_of(const config::effective_settings& setti
   context.protected_names = policy::default_protected_names();
   for (const auto& name : settings.protected_names)
     context.protected_names.push_back(name.value);
-  context.protected_paths = {where.gatehouse_home, where.state, where.system};
+  context.protected_paths = own_programs();
+  // The file itself, too: it may be a link into a writable folder.
+  for (const auto& path :
+       {where.gatehouse_home, where.state, where.system, where.gatehouse_home + "/hooks.json"})
+    context.protected_paths.push_back(path);
   return context;
 }
 

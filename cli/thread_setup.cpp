@@ -2,6 +2,7 @@
 
 #include "actors/random_id.hpp"
 #include "cli/guardian_start.hpp"
+#include "cli/named_programs.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
@@ -30,9 +31,14 @@ std::vector<std::string> command_environment() {
 }
 
 /// The user's hooks, and what they are told of this run: it is a session and a turn of its own.
-result<actors::hook_settings> hooks_of(const start_point& start, std::string_view label) {
+/// @param programs gets the files that their commands name
+result<actors::hook_settings> hooks_of(const start_point& start, std::string_view label,
+                                       std::vector<std::string>& programs) {
   auto handlers = config::load_hooks(start.where);
   if (!handlers) return handlers.error();
+  for (const auto& handler : *handlers)
+    for (auto& file : files_named_in(handler.command, start.cwd, start.where.user_home))
+      programs.push_back(std::move(file));
   auto rules = actors::hook_rules::compile(*std::move(handlers));
   if (!rules) return rules.error();
   actors::hook_settings hooks;
@@ -119,8 +125,12 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   if (!session) return session.error();
   for (auto& file : live->files_elsewhere())
     session->context.protected_paths.push_back(std::move(file));
-  auto hooks = hooks_of(start, label);
+  // What hooks and the reviewer run, outside of every sandbox, no command may change.
+  auto hooks = hooks_of(start, label, session->context.protected_paths);
   if (!hooks) return hooks.error();
+  for (const auto& word : start.loaded.settings.auto_review_command.value)
+    for (auto& file : files_named_in(word, start.cwd, start.where.user_home))
+      session->context.protected_paths.push_back(std::move(file));
   auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
   if (!guardian) return guardian.error();
   thread_setup made{terms_for(start, *std::move(session), live, (*in_force)->rules, rule_options),

@@ -1,0 +1,30 @@
+#include "cli/named_programs.hpp"
+
+#include "policy/path_text.hpp"
+
+#include <algorithm>
+
+#include <sys/stat.h>
+
+namespace gatehouse::cli {
+
+std::vector<std::string> files_named_in(std::string_view command, const std::string& cwd,
+                                        const std::string& user_home) {
+  constexpr std::string_view between = " \t\r\n\"'`;&|()<>=$,";
+  std::vector<std::string> files;
+  while (!command.empty()) {
+    const auto end = std::min(command.find_first_of(between), command.size());
+    std::string word{command.substr(0, end)};
+    command.remove_prefix(std::min(end + 1, command.size()));
+    if (word.starts_with("~/") && !user_home.empty()) word = user_home + word.substr(1);
+    // What follows `$HOME` begins with its slash.
+    if (word.find('/') == std::string::npos) continue;
+    struct stat about {};
+    for (auto path : {policy::absolute_below(cwd, word), user_home + word})
+      if (path.starts_with('/') && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode))
+        files.push_back(std::move(path));
+  }
+  return files;
+}
+
+} // namespace gatehouse::cli
