@@ -43,7 +43,7 @@ struct call_plan {
   std::string policy_cwd;
   std::string home; ///< what `~` means, for questions; empty: unknown
   std::vector<std::string> workspace_roots;
-  std::vector<folder_identity> pinned; ///< see session_terms
+  std::vector<folder_identity> pinned;             ///< see session_terms
   sandbox_backend backend = sandbox_backend::none; ///< what this platform would use (§68)
   bool managed_network = false;
   bool strict_review = false; ///< even `skip` is reviewed (§49)

@@ -102,7 +102,8 @@ result<toml_table> parse_toml(std::string_view text, const std::string& file) {
     return error{errc::too_large, file + " is larger than 4 MiB", "Split or shorten the file."};
   // toml++ takes a NUL byte as white space in some places; no file of ours has a use for one.
   if (const auto nul = text.find('\0'); nul != std::string_view::npos)
-    return error{errc::invalid_config, file + ":" + place_in(text, nul) + ": a NUL byte is not text",
+    return error{errc::invalid_config,
+                 file + ":" + place_in(text, nul) + ": a NUL byte is not text",
                  "Remove it; the file must be UTF-8 text."};
   if (const auto key = find_long_key(text); key != std::string_view::npos)
     return error{errc::invalid_config,

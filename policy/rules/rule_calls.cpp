@@ -1,9 +1,9 @@
 #include "policy/rules/rule_calls.hpp"
 
 #include "policy/path_text.hpp"
+#include "policy/rules/call_limits.hpp"
 #include "policy/rules/example_words.hpp"
 #include "policy/rules/network_host.hpp"
-#include "policy/rules/call_limits.hpp"
 #include "policy/rules/program_path.hpp"
 
 #include <algorithm>

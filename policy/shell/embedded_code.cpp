@@ -82,8 +82,8 @@ bool is_starting_name(std::string_view name) {
 
 /// The same of Lisps, where a hyphen is a part of a name.
 constexpr std::array<std::string_view, 8> starting_lisp_names = {
-    "call-process",  "make-process", "process-file",       "process-lines",
-    "run-program", "shell-command", "start-file-process", "start-process"};
+    "call-process", "make-process",  "process-file",       "process-lines",
+    "run-program",  "shell-command", "start-file-process", "start-process"};
 
 /// True when `code` names something that starts programs.
 bool starts_programs(std::string_view code, bool backticks) {
@@ -170,7 +170,7 @@ bool is_dialogue_option(std::string_view family, std::string_view option) {
 
 /// A guess, and a generous one.
 bool may_write_files(std::string_view code) {
-  constexpr std::array<std::string_view, 9> signs = {"write", "'w", "\"w",   "'a'",  "\"a\"",
+  constexpr std::array<std::string_view, 9> signs = {"write", "'w",   "\"w",    "'a'", "\"a\"",
                                                      ">",     "copy", "rename", "link"};
   return std::ranges::any_of(
       signs, [&](std::string_view sign) { return code.find(sign) != std::string_view::npos; });
@@ -185,9 +185,9 @@ class sed_reader {
 public:
   explicit sed_reader(std::string_view program) : text_(program) {}
 
-  std::string commands;    ///< one a line
+  std::string commands;               ///< one a line
   std::vector<std::string> written{}; ///< files
-  bool runs_input = false; ///< a line of the input, or a replacement made of it, is run
+  bool runs_input = false;            ///< a line of the input, or a replacement made of it, is run
   bool understood = true;
 
   void read() {

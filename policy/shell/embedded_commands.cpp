@@ -267,7 +267,7 @@ void analyzer::command_option(word value, std::string_view of, const context& at
     if (text.find("nvoke") == std::string::npos) return;
     text.erase(0, text.rfind('=') + 1);
   }
-  if (of == "openssl" && text.find('/') == std::string::npos) return; // a built-in one
+  if (of == "openssl" && text.find('/') == std::string::npos) return;  // a built-in one
   if (of.starts_with("wget") && text.find('=') != std::string::npos) { // -e use_askpass=PROGRAM
     const auto equals = text.find('=');
     std::string key;

@@ -29,9 +29,10 @@ bool starts_dialogue(std::string_view name, std::span<const word> all) {
     return true;
   return std::none_of(all.begin() + 1, all.end(),
                       [](const word& w) { return !w.text.starts_with('-'); }) &&
-         lists_word("byobu clisp cmd cmd.exe dc gst newgrp ocaml powershell prolog pwsh screen swipl "
-                    "tmate tmux zellij",
-                    name);
+         lists_word(
+             "byobu clisp cmd cmd.exe dc gst newgrp ocaml powershell prolog pwsh screen swipl "
+             "tmate tmux zellij",
+             name);
 }
 
 bool is_other_descriptor(std::string_view path) {

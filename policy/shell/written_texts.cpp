@@ -107,8 +107,7 @@ void analyzer::note_writes(const script_reading& reading, const found_command& f
   if (lists_word("cp ginstall install ln mv", program)) {
     const auto files = files_read(all);
     if (std::ranges::any_of(files, [](const word& w) { return is_input_path(w.text); }))
-      writes_.push_back(
-          {std::string{base_name(files.back().text)}, text_read(reading, found), {}});
+      writes_.push_back({std::string{base_name(files.back().text)}, text_read(reading, found), {}});
   }
   if (targets.empty()) return;
   if (program == "cat" && found.readings.size() == 1) written.sources = files_read(all);

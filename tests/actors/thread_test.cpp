@@ -285,7 +285,7 @@ TEST_SUITE("actors.thread") {
     inside.workdir = root;
     s.begin("inside", inside);
     s.begin("patch", {"apply_patch", "*** Begin Patch\n*** Add File: p\n+x\n*** End Patch\n"});
-    s.begin("session", terminal_request{argv_request({"ls"})});
+    s.begin("session", terminal_request{argv_request({"ls"}), false, {}, {}});
     s.wait_for_reports(5);
     for (const auto* call : {"now", "inside", "patch", "session"}) {
       CAPTURE(call);

@@ -31,7 +31,8 @@ TEST_SUITE("config.toml_value") {
     };
     for (const auto& text :
          {"\n" + many("a.", 100'000) + "b = 1\n", "\n[" + many("a.", 100'000) + "b]\n",
-          "\n[[" + many("'a' . ", 100'000) + "b]]\n", "\nx = { " + many("a.", 100'000) + "b = 1 }\n",
+          "\n[[" + many("'a' . ", 100'000) + "b]]\n",
+          "\nx = { " + many("a.", 100'000) + "b = 1 }\n",
           "\n" + many("\"a#\\\"\".", 100'000) + "b = 1\n"}) {
       const auto root = parse_toml(text, "f.toml");
       REQUIRE_FALSE(root);
@@ -40,7 +41,8 @@ TEST_SUITE("config.toml_value") {
     }
     CHECK(parse_toml(many("a.", 99) + "b = 1\n", "f.toml"));
     const auto dots = many(".", 500);
-    CHECK(parse_toml("a = '" + dots + "' # " + dots + "\nb = \"\"\"\n" + dots + "\"\"\"\n", "f.toml"));
+    CHECK(parse_toml("a = '" + dots + "' # " + dots + "\nb = \"\"\"\n" + dots + "\"\"\"\n",
+                     "f.toml"));
   }
 
   TEST_CASE("a syntax error names file, line and column") {

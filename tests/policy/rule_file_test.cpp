@@ -66,7 +66,8 @@ TEST_SUITE("policy.rule_file") {
     REQUIRE(longest.problems.empty());
     std::vector<rule_file> files;
     files.push_back(longest);
-    CHECK(rule_set{std::move(files)}.match(std::vector<std::string>(1000, "a")).size() == 1);
+    const std::vector<std::string> command(1000, "a");
+    CHECK(rule_set{std::move(files)}.match(command, false, "/", "/root").size() == 1);
 
     const auto file = read("\nprefix_rule(['a'] * 100000, 'forbidden')");
     REQUIRE(file.problems.size() == 1);
