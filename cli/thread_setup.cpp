@@ -2,7 +2,6 @@
 
 #include "actors/random_id.hpp"
 #include "cli/guardian_start.hpp"
-#include "cli/named_programs.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
@@ -14,6 +13,7 @@
 #include "policy/secret_variables.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/command_environment.hpp"
+#include "sandbox/named_files.hpp"
 
 #include <cstdlib>
 #include <utility>
@@ -37,7 +37,7 @@ result<actors::hook_settings> hooks_of(const start_point& start, std::string_vie
   auto handlers = config::load_hooks(start.where);
   if (!handlers) return handlers.error();
   for (const auto& handler : *handlers)
-    for (auto& file : files_named_in(handler.command, start.cwd, start.where.user_home))
+    for (auto& file : sandbox::files_named_in(handler.command, start.cwd, start.where.user_home))
       programs.push_back(std::move(file));
   auto rules = actors::hook_rules::compile(*std::move(handlers));
   if (!rules) return rules.error();
@@ -129,7 +129,7 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   auto hooks = hooks_of(start, label, session->context.protected_paths);
   if (!hooks) return hooks.error();
   for (const auto& word : start.loaded.settings.auto_review_command.value)
-    for (auto& file : files_named_in(word, start.cwd, start.where.user_home))
+    for (auto& file : sandbox::files_named_in(word, start.cwd, start.where.user_home))
       session->context.protected_paths.push_back(std::move(file));
   auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
   if (!guardian) return guardian.error();

@@ -2,6 +2,7 @@
 
 #include "policy/path_text.hpp"
 #include "sandbox/git_config.hpp"
+#include "sandbox/named_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,37 @@ constexpr int most_module_folders = 1000;
 /// Parts of a repository that make git execute or obey something.
 constexpr std::array<std::string_view, 5> executed_parts{"config", "config.worktree", "hooks",
                                                          "info", "commondir"};
+
+/// Does git run the value as a command, without being asked for it by name as an alias is?
+bool names_program(const git_setting& one) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 22> programs{
+      {{"core", "fsmonitor"},
+       {"core", "sshcommand"},
+       {"core", "askpass"},
+       {"core", "editor"},
+       {"core", "pager"},
+       {"core", "gitproxy"},
+       {"core", "alternaterefscommand"},
+       {"credential", "helper"},
+       {"diff", "command"},
+       {"diff", "external"},
+       {"diff", "textconv"},
+       {"filter", "clean"},
+       {"filter", "smudge"},
+       {"filter", "process"},
+       {"gpg", "program"},
+       {"gpg", "defaultkeycommand"},
+       {"hook", "command"},
+       {"interactive", "difffilter"},
+       {"merge", "driver"},
+       {"sequence", "editor"},
+       {"trailer", "command"},
+       {"uploadpack", "packobjectshook"}}};
+  return one.section == "pager" ||
+         std::any_of(programs.begin(), programs.end(), [&](const auto& program) {
+           return program.first == one.section && program.second == one.name;
+         });
+}
 
 /// The text of a regular file, at most `limit` bytes of it; nothing when it cannot be opened.
 std::optional<std::string> read_file(const std::string& path, std::size_t limit) {
@@ -101,6 +133,7 @@ public:
       facts_.unread_configurations.emplace_back(
           file, "it is larger than " + std::to_string(max_configuration / 1024) + " KiB");
     for (const auto& one : read_git_config(*text)) {
+      if (names_program(one)) commands_.insert(one.value);
       // git 2.52 lets a path be marked so.
       constexpr std::string_view optional_mark = ":(optional)";
       std::string_view path = one.value;
@@ -121,14 +154,19 @@ public:
     }
   }
 
-  /// Protects the hooks, which are relative to a work tree.
+  /// Protects the hooks, which are relative to a work tree, and the files that commands name.
   /// @param work_tree besides what `core.worktree` says; empty: not known
-  void protect_hooks(const std::string& work_tree) {
+  void protect_programs(const std::string& work_tree) {
     if (!work_tree.empty()) work_trees_.insert(work_tree);
     if (work_trees_.empty()) work_trees_.insert(git_folder_);
     for (const auto& path : hooks_)
       for (const auto& tree : work_trees_)
         protect(facts_, root_, from_folder(tree, path), "hooks of `" + git_folder_ + "`", true);
+    const char* home = std::getenv("HOME");
+    for (const auto& command : commands_)
+      for (const auto& tree : work_trees_)
+        for (const auto& file : files_named_in(command, tree, home ? home : ""))
+          protect(facts_, root_, file, "run by `" + git_folder_ + "/config`", true);
   }
 
 private:
@@ -136,6 +174,7 @@ private:
   const std::string& root_;
   const std::string& git_folder_;
   std::set<std::string> hooks_;
+  std::set<std::string> commands_;
   std::set<std::string> work_trees_;
   int files_left_ = most_configurations;
 };
@@ -145,7 +184,7 @@ void follow_configuration(host_facts& facts, const std::string& root, const std:
   configuration_search search{facts, root, git_folder};
   search.read(git_folder + "/config");
   search.read(git_folder + "/config.worktree");
-  search.protect_hooks(work_tree);
+  search.protect_programs(work_tree);
 }
 
 /// The names of the folders in `folder`, links among them.
