@@ -1,6 +1,7 @@
 #include "cli/thread_setup.hpp"
 
 #include "actors/random_id.hpp"
+#include "cli/audit_reading.hpp"
 #include "cli/guardian_start.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
@@ -88,7 +89,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
   // A command that reads a reviewer's token tells it to the agent (§D13).
-  terms.shell.hidden_paths = {start.where.state + "/tokens"};
+  // And what one agent did is nothing that another one should read.
+  terms.shell.hidden_paths = {start.where.state + "/tokens", audit_folder(start.where)};
   terms.shell.default_timeout = settings.default_timeout.value;
   terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
   terms.boundary = "permission profile " + encode_profile(session.profile);
