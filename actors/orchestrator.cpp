@@ -129,6 +129,13 @@ void orchestrator::carry_out(flow::unregister_network& effect) {
 void orchestrator::carry_out(flow::start_attempt& effect) {
   const int number = (*effect.what)->number;
   const auto backend = (*effect.what)->backend;
+  if (auto moved = moved_folder(call_->plan.real_roots)) {
+    attempt_result not_here;
+    not_here.record.number = number;
+    not_here.record.sandbox = backend;
+    not_here.record.failure = error{errc::boundary_failed, *std::move(moved), {}};
+    return feed(flow::attempt_finished{std::move(not_here)});
+  }
   tell(thread_events::attempt_began{call_id_, number, backend, (*effect.what)->network});
   request(partners_.runtime, caf::infinite, run_v, std::move(effect.what))
       .then(

@@ -1,9 +1,11 @@
 #include "actors/session_thread.hpp"
 
+#include "actors/hook_command.hpp"
 #include "actors/network_service.hpp"
 #include "actors/paced_output.hpp"
 #include "actors/patch_runtime.hpp"
 #include "actors/shell_runtime.hpp"
+#include "config/guard_files.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/utf8.hpp"
 
@@ -65,6 +67,10 @@ session_thread::behavior_type session_thread::make_behavior() {
   now_->session = terms_.session;
   now_->hooks = terms_.hooks.context;
   terms_.shell.loop = terms_.hooks.loop = &loop_;
+  for (const auto tool :
+       {hook_tool::shell_command, hook_tool::exec_command, hook_tool::apply_patch})
+    hooks_look_at_output_ = hooks_look_at_output_ ||
+                            !terms_.hooks.rules.matching(hook_event::post_tool_use, tool).empty();
   const observer_actor self = caf::actor_cast<observer_actor>(this);
   const auto announce = [self](const attempt_terms& of, output_stream stream,
                                std::string_view bytes) {
@@ -147,6 +153,7 @@ review_desk_terms session_thread::desk_terms() {
   desk.loop = &loop_;
   desk.hooks = terms_.hooks.rules;
   desk.hook_context = [now = now_] { return now->hooks; };
+  desk.hook_folder = terms_.hooks.folder;
   desk.hook_env = terms_.hooks.env;
   desk.guardian = terms_.guardian;
   desk.auto_review = terms_.auto_review;
@@ -163,6 +170,17 @@ review_desk_terms session_thread::desk_terms() {
   desk.session_scope = terms_.session_approvals;
   desk.policy = [now = now_] {
     return policy_stamp(now->session.profile, now->session.approval, now->rules_generation);
+  };
+  desk.changeable = [now = now_, search = terms_.judgement.search](const proposal& what) {
+    const auto& session = now->session;
+    if (session.profile.kind != profile_kind::managed || what.environment_id != "local")
+      return std::string{};
+    for (auto& file :
+         config::files_of_command(hook_command_text(what), {what.cwd, search.path, search.home})
+             .files)
+      if (policy::evaluate_access(session.profile, session.context, file).granted == access::write)
+        return std::move(file);
+    return std::string{};
   };
   desk.warn = terms_.hooks.warn;
   desk.observer = caf::actor_cast<observer_actor>(this);
@@ -186,6 +204,8 @@ void session_thread::heard(const thread_event_body& what) {
                                                            : nullptr;
   const bool delta = std::holds_alternative<thread_events::output_delta>(what);
   if (delta && (!known || ++known->deltas > most_deltas)) return;
+  // What a PostToolUse hook may take away is not told before it has looked.
+  if (delta && hooks_look_at_output_) return;
   publish(what, known ? known->turn : turn_);
 }
 

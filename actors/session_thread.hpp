@@ -70,6 +70,11 @@ private:
     bool reviewer_present = false;
   };
 
+  /// The session's context with what was found on this host; blocks as a walk over it does.
+  [[nodiscard]] policy::access_context found_here() const;
+  /// What sticky grants give to a call now (§15): grants whose paths lead elsewhere end here.
+  additional_permissions granted_now();
+
   void on(const thread_messages::begin_call& m);
   void on(const thread_messages::cancel_call& m);
   void on(const thread_messages::answer_review& m);
@@ -143,6 +148,7 @@ private:
   open_reviews open_;
   std::deque<std::string> refused_; ///< digests of what the automatic reviewer refused last
   std::map<std::string, caf::typed_response_promise<review_answer_ptr>> promises_; ///< by review id
+  bool hooks_look_at_output_ = false; ///< there are PostToolUse hooks for commands
   reactor::timer grace_;
 
   std::vector<thread_messages::subscribe> subscribers_;

@@ -46,6 +46,7 @@ int mcp_command(arguments given) {
       "or change the approval policy";
   const auto thread = host.open(std::move(setup->terms));
   bool stop = false;
+  int status = exit_ok;
   const auto writer =
       reactor::line_writer::open(host.loop(), own(1), {[] {}, [&stop] { stop = true; }});
   const auto server = std::make_shared<mcp_server>(
@@ -54,7 +55,12 @@ int mcp_command(arguments given) {
   const auto reader =
       reactor::line_reader::open(host.loop(), own(0),
                                  {[&server](std::string_view line) { server->received(line); },
-                                  [&stop](const result<void>&) { stop = true; }},
+                                  [&](const result<void>& end) {
+                                    stop = true;
+                                    if (end) return;
+                                    complain(end.error());
+                                    status = exit_failed;
+                                  }},
                                  most_line);
   const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
                                                    [&](int) { stop = true; });
@@ -64,7 +70,7 @@ int mcp_command(arguments given) {
   }
   host.loop().run_until([&] { return stop; });
   server->lost();
-  return exit_ok;
+  return status;
 }
 
 } // namespace gatehouse::cli

@@ -47,6 +47,7 @@ void mcp_server::hear_as_reviewer() {
 }
 
 void mcp_server::lost() {
+  send_ = [](const std::string&) {}; // its writer goes before the calls do
   thread_.send(end_turn{{}, thread_events::turn_ending::interrupted, "the client is gone"});
 }
 

@@ -1,5 +1,6 @@
 #include "cli/settings_options.hpp"
 
+#include "config/guard_files.hpp"
 #include "config/profile_resolver.hpp"
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
@@ -105,9 +106,12 @@ result<sandbox_backend> chosen_backend(const config::effective_settings& setting
   return why;
 }
 
-policy::access_context access_context_of(const config::effective_settings& settings,
-                                         const config::locations& where, const std::string& cwd,
-                                         std::vector<std::string> project_roots) {
+result<policy::access_context> access_context_of(const config::effective_settings& settings,
+                                                 const config::locations& where,
+                                                 const std::string& cwd,
+                                                 std::vector<std::string> project_roots) {
+  const auto guards = config::guard_programs(where, settings, cwd);
+  if (!guards) return guards.error();
   policy::access_context context;
   context.cwd = cwd;
   context.project_roots = std::move(project_roots);
@@ -119,6 +123,9 @@ policy::access_context access_context_of(const config::effective_settings& setti
   for (const auto& name : settings.protected_names)
     context.protected_names.push_back(name.value);
   context.protected_paths = {where.gatehouse_home, where.state, where.system};
+  for (const auto& guard : *guards)
+    context.protected_paths.insert(context.protected_paths.end(), guard.is.files.begin(),
+                                   guard.is.files.end());
   return context;
 }
 

@@ -6,12 +6,14 @@
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
 #include "config/amendment.hpp"
+#include "config/guard_files.hpp"
 #include "config/hooks.hpp"
 #include "config/live_rules.hpp"
 #include "config/rule_loader.hpp"
 #include "config/user_shell.hpp"
 #include "policy/secret_variables.hpp"
 #include "protocol/profile_json.hpp"
+#include "protocol/shell_quote.hpp"
 #include "sandbox/command_environment.hpp"
 
 #include <cstdlib>
@@ -41,8 +43,38 @@ result<actors::hook_settings> hooks_of(const start_point& start, std::string_vie
   hooks.context.permission_mode = start.loaded.settings.approval.value.mode == approval_mode::never
                                       ? "bypassPermissions"
                                       : "default";
+  hooks.folder = start.cwd;
   hooks.env = command_environment();
   return hooks;
+}
+
+/// What protecting the files of a guard does not reach: what they load from the folders that
+/// commands may write.
+std::vector<std::string> open_guards(const start_point& start,
+                                     const actors::session_terms& session) {
+  std::vector<std::string> warnings;
+  const auto guards = config::guard_programs(start.where, start.loaded.settings, start.cwd);
+  if (!guards || session.profile.kind == profile_kind::disabled) return warnings;
+  auto context = session.context;
+  context.protected_paths.clear();
+  const auto writable = [&](const std::string& path) {
+    return policy::evaluate_access(session.profile, context, path).granted == access::write;
+  };
+  for (const auto& guard : *guards) {
+    for (const auto& file : guard.is.files)
+      if (writable(file)) {
+        warnings.push_back(guard.name + ": " + shell_quote(file) +
+                           " lies where commands may write. They cannot change this file, but what "
+                           "it loads from there; keep it outside of the workspace");
+        break;
+      }
+    for (const auto& folder : guard.is.folders)
+      if (writable(folder))
+        warnings.push_back(guard.name + ": runs the folder " + shell_quote(folder) +
+                           ", which commands may write, outside the sandbox; keep it outside of "
+                           "the workspace");
+  }
+  return warnings;
 }
 
 /// Keeps an approved rule and reads all rules anew (§42).
@@ -83,6 +115,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
     terms.shell.protected_names.push_back(name.value);
   // A command that reads a reviewer's token tells it to the agent (§D13).
   terms.shell.hidden_paths = {start.where.state + "/tokens"};
+  if (const auto& key = settings.auto_review_endpoint.value.key_file; !key.empty())
+    terms.shell.hidden_paths.push_back(key);
   terms.shell.default_timeout = settings.default_timeout.value;
   terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
   terms.boundary = "permission profile " + encode_profile(session.profile);
@@ -127,6 +161,8 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
                     live->take_warnings()};
   if (auto notice = config::unusable_shell_notice(); !notice.empty())
     made.warnings.push_back(std::move(notice));
+  for (auto& warning : open_guards(start, made.terms.session))
+    made.warnings.push_back(std::move(warning));
   made.terms.hooks = *std::move(hooks);
   made.terms.guardian = *std::move(guardian);
   if (made.terms.session.profile.kind == profile_kind::disabled)

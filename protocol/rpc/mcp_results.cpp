@@ -368,7 +368,7 @@ std::string input_required(const review_request& asked, std::string_view request
 
 review_decision decision_of(const elicit_result& answer, const review_request& asked) {
   if (answer.action != "accept") return review_decision::denied;
-  if (!answer.content) return review_decision::approved; // a client that shows no choices
+  if (!answer.content) return review_decision::denied; // it does not meet the schema
   const auto* fields = std::get_if<json_tree::object>(&answer.content->value);
   if (!fields) return review_decision::denied;
   for (const auto& [name, value] : *fields) {
@@ -382,7 +382,7 @@ review_decision decision_of(const elicit_result& answer, const review_request& a
       return review_decision::approved_execpolicy_amendment;
     return review_decision::denied;
   }
-  return fields->empty() ? review_decision::approved : review_decision::denied;
+  return review_decision::denied;
 }
 
 std::string progress(const json_tree& token, int step, std::string_view message) {

@@ -105,13 +105,23 @@ class Mcp(unittest.TestCase):
     def test_legacy_question_is_a_request_and_its_answer_counts(self):
         self.handshake(elicitation={})
         for content, gone in (({"decision": "accept"}, True), ({"decision": "decline"}, False), ({"decision": 3}, False),
-                              ({"decision": "acceptEverything"}, False)):
+                              ({"decision": "acceptEverything"}, False), ({}, False), (None, False)):
             question = self.ask("tools/call", {"name": "shell_command", "arguments": DELETE})
             self.assertEqual(question["method"], "elicitation/create")
             self.assertIn("rm -rf f", question["params"]["message"])
-            self.say(id=question["id"], result={"action": "accept", "content": content})
+            said = {"action": "accept"} if content is None else {"action": "accept", "content": content}
+            self.say(id=question["id"], result=said)
             told = self.hear()["result"]
             self.assertEqual((told["isError"], "gone" in told["structuredContent"].get("output", "")), (not gone, gone))
+
+    def test_the_end_of_the_client_crashed_the_server_while_a_call_ran(self):
+        self.handshake()
+        self.say(id="running", method="tools/call", params={"name": "shell_command", "arguments": {"command": "sleep 100"}})
+        self.ask("ping", {})  # then end() in the clean-up wants an orderly end
+
+    def test_the_end_of_the_client_crashed_the_server_while_a_question_stood(self):
+        self.handshake(elicitation={})
+        self.assertEqual(self.ask("tools/call", {"name": "shell_command", "arguments": DELETE})["method"], "elicitation/create")
 
     def test_16a_permissions_are_asked_for_and_hold_for_later_commands(self):
         self.handshake(elicitation={})
