@@ -49,14 +49,20 @@ thread_event_ptr event_log::add(std::string turn_id, thread_event_body what) {
   const bool delta = std::holds_alternative<thread_events::output_delta>(event->what);
   (delta ? deltas_ : others_).push_back({event, bytes});
   bytes_ += bytes;
+  if (delta) delta_bytes_ += bytes;
   make_room();
   return event;
 }
 
 void event_log::make_room() {
+  const auto can_go = [this](const std::list<kept>& from) {
+    return !from.empty() && from.front().event->seq != last_;
+  };
   while (bytes_ > max_bytes_ && deltas_.size() + others_.size() > 1) {
-    auto& from = deltas_.empty() || deltas_.front().event->seq == last_ ? others_ : deltas_;
+    const bool delta = can_go(deltas_) && (2 * delta_bytes_ > max_bytes_ || !can_go(others_));
+    auto& from = delta ? deltas_ : others_;
     bytes_ -= from.front().bytes;
+    if (delta) delta_bytes_ -= from.front().bytes;
     from.pop_front();
   }
 }

@@ -11,7 +11,9 @@
 namespace gatehouse::actors {
 
 /// Numbers the events of one thread and keeps the newest for whoever was away. Where there are too
-/// many, pieces of output go first: the end of their call says the whole output again.
+/// many, pieces of output go first while they hold more than half of the room: the end of their
+/// call says the whole output again. Below that the oldest of all else goes, which was heard long
+/// ago.
 class event_log {
 public:
   /// @param max_bytes that what is kept may hold, by a rough count; the newest event is kept
@@ -33,6 +35,7 @@ private:
 
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
+  std::size_t delta_bytes_ = 0; ///< of these
   std::uint64_t last_ = 0;
   std::list<kept> deltas_; ///< pieces of output; each list by rising numbers
   std::list<kept> others_;

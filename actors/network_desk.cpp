@@ -42,9 +42,15 @@ const network_terms* network_desk::find(const std::string& registration) const {
   return found == calls_.end() ? nullptr : &found->second.terms;
 }
 
+void network_desk::tell(open_call& of, const blocked_connection& what) {
+  if (of.seen.blocked.size() >= most_blocked) return;
+  of.seen.blocked.push_back(what);
+  out_.push_back(desk::tell_blocked{what});
+}
+
 /// What a refused attempt will be explained with: a reviewer's word, else the latest refusal.
 void network_desk::note(open_call& of, const blocked_connection& what, bool may_ask, bool final) {
-  if (of.seen.blocked.size() < most_blocked) of.seen.blocked.push_back(what);
+  tell(of, what);
   if (of.settled && !final) return;
   of.settled = of.settled || final;
   of.seen.refused = network_context{to_string(what.target), true, may_ask};
@@ -78,10 +84,10 @@ desk::effects network_desk::want(const std::string& registration, std::uint64_t 
   const host_key& key = refused.target;
   if (decision.verdict == policy::host_verdict::deny) {
     refuse(wanting, wish, std::move(refused), false);
-  } else if (denied_.contains(key) || wanting.seen.ended_the_process) {
+  } else if (answers_->find(key) == false || wanting.seen.ended_the_process) {
     refused.reason = network_refusal::denied_by_user;
     refuse(wanting, wish, std::move(refused), false);
-  } else if (decision.verdict == policy::host_verdict::allow || allowed_.contains(key) ||
+  } else if (decision.verdict == policy::host_verdict::allow || answers_->find(key) == true ||
              wanting.allowed.contains(key) ||
              std::ranges::find(wanting.terms.approved_hosts, to_string(key)) !=
                  wanting.terms.approved_hosts.end()) {
@@ -159,11 +165,9 @@ desk::effects network_desk::answered(const review_answer& answer) {
       answer.digest == open.request.digest) {
     yes = !answer.denies_host;
     out_.push_back(desk::keep_rule{key, yes});
-    (yes ? allowed_ : denied_).insert(key);
-    (yes ? denied_ : allowed_).erase(key);
+    answers_->remember(key, yes);
   } else if (yes && answer.decision == review_decision::approved_for_session) {
-    allowed_.insert(key);
-    denied_.erase(key);
+    answers_->remember(key, true);
   }
   // Where nobody could be asked nobody has refused anything: the host stays closed, and the
   // command may get along without it.
@@ -219,26 +223,23 @@ bool network_desk::is_asked_about(const std::string& registration) const {
   });
 }
 
-void network_desk::blocked(const std::string& registration, blocked_connection& what) {
+desk::effects network_desk::blocked(const std::string& registration, blocked_connection what) {
+  out_.clear();
   const auto found = calls_.find(registration);
-  if (found == calls_.end()) return;
+  if (found == calls_.end()) return {};
   what.call_id = found->second.terms.call_id;
   what.attempt = found->second.terms.attempt;
   what.target.environment_id = found->second.terms.what.environment_id;
   if (!what.target.host.empty())
     note(found->second, what, false, false);
-  else if (found->second.seen.blocked.size() < most_blocked) // it asked for no host at all
-    found->second.seen.blocked.push_back(what);
+  else // it asked for no host at all
+    tell(found->second, what);
+  return std::exchange(out_, {});
 }
 
 void network_desk::turn_over() {
   for (auto& [registration, open] : calls_)
     open.terms.nobody = "the turn that started this command is over";
-}
-
-void network_desk::forget(const host_key& key) {
-  allowed_.erase(key);
-  denied_.erase(key);
 }
 
 desk::effects network_desk::close(const std::string& registration) {

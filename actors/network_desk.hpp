@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/attempt_result.hpp"
+#include "actors/host_answers.hpp"
 #include "policy/domain_policy.hpp"
 #include "protocol/denial.hpp"
 #include "protocol/network.hpp"
@@ -13,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -72,6 +74,10 @@ struct keep_rule {
   host_key key;
   bool allow = false;
 };
+/// A connection was refused, for whoever watches (§143); of one call most_blocked are told.
+struct tell_blocked {
+  blocked_connection what;
+};
 struct start_grace {
   std::string registration;
 };
@@ -80,7 +86,7 @@ struct closed {
   network_end end;
 };
 using effect = std::variant<answer_wish, ask_review, withdraw_review, hold, end_process, keep_rule,
-                            start_grace, closed>;
+                            tell_blocked, start_grace, closed>;
 using effects = std::vector<effect>;
 
 } // namespace desk
@@ -98,6 +104,10 @@ public:
   static constexpr std::size_t most_questions = 16; ///< open at once, of one call
   static constexpr std::size_t most_blocked = 200;  ///< noted, of one call; so many answers too
 
+  /// @param answers for the session; never null. What is revoked there is asked about again.
+  explicit network_desk(std::shared_ptr<host_answers> answers = std::make_shared<host_answers>())
+      : answers_{std::move(answers)} {}
+
   /// False when the registration exists already.
   bool open(const std::string& registration, network_terms terms);
   /// A connection is wanted. `wish`: never used before.
@@ -107,8 +117,7 @@ public:
   desk::effects gone(std::uint64_t wish);
   desk::effects answered(const review_answer& answer);
   /// Refused after its host was allowed (its address, its TLS name), or not even readable.
-  /// `what` gets the call that it belongs to.
-  void blocked(const std::string& registration, blocked_connection& what);
+  desk::effects blocked(const std::string& registration, blocked_connection what);
   /// The turn is over: nobody may be asked any more for what is open now (§112).
   void turn_over();
   /// The attempt is over. `closed` follows at once, or, for a deferred one that somebody is still
@@ -116,10 +125,6 @@ public:
   desk::effects close(const std::string& registration);
   desk::effects grace_over(const std::string& registration);
 
-  [[nodiscard]] const std::set<host_key>& session_allowed() const noexcept { return allowed_; }
-  [[nodiscard]] const std::set<host_key>& session_denied() const noexcept { return denied_; }
-  /// Takes an answer for the session back.
-  void forget(const host_key& key);
   [[nodiscard]] bool idle() const noexcept { return calls_.empty() && questions_.empty(); }
   [[nodiscard]] const network_terms* find(const std::string& registration) const;
 
@@ -140,6 +145,7 @@ private:
     std::map<std::uint64_t, std::string> waiters; ///< wish, registration
   };
 
+  void tell(open_call& of, const blocked_connection& what);
   void note(open_call& of, const blocked_connection& what, bool may_ask, bool final);
   void refuse(open_call& of, std::uint64_t wish, blocked_connection what, bool may_ask);
   void ask(const std::string& registration, open_call& of, std::uint64_t wish, const host_key& key,
@@ -151,7 +157,7 @@ private:
   std::map<std::string, open_call> calls_;
   std::map<host_key, question> questions_;
   std::map<std::uint64_t, host_key> wishes_; ///< that wait
-  std::set<host_key> allowed_, denied_;      ///< for the session; no key in both (§111)
+  std::shared_ptr<host_answers> answers_;
   desk::effects out_;
 };
 

@@ -47,7 +47,8 @@ network_view view_of(const policy::domain_policy& policy) {
 }
 
 network_service::network_service(caf::actor_config& config, network_service_terms terms)
-    : network_service_actor::base{config}, terms_{std::move(terms)} {
+    : network_service_actor::base{config}, terms_{std::move(terms)},
+      desk_{terms_.answers ? terms_.answers : std::make_shared<host_answers>()} {
   if (!terms_.resolver) terms_.resolver = reactor::system_resolver(*terms_.loop);
 }
 
@@ -101,9 +102,7 @@ network_service::behavior_type network_service::make_behavior() {
         carry_out(desk_.gone(wish));
       },
       [this](blocked_atom, const std::string& id, const blocked_ptr& what) {
-        auto known = *what;
-        desk_.blocked(id, known);
-        tell(known);
+        carry_out(desk_.blocked(id, *what));
       },
       [this](report_atom, const review_answer_ptr& answer) {
         asking_.erase(answer->review_id);
@@ -142,10 +141,6 @@ void network_service::listen(const std::string& id, reactor::unique_fd listener,
       terms_.resolver, terms_.limits, std::move(target)));
 }
 
-void network_service::tell(const blocked_connection& what) const {
-  if (terms_.on_blocked) terms_.on_blocked(what);
-}
-
 void network_service::carry_out(desk::effects effects) {
   for (auto& effect : effects)
     std::visit([this](auto& e) { carry_out(e); }, effect);
@@ -153,7 +148,6 @@ void network_service::carry_out(desk::effects effects) {
 
 void network_service::carry_out(desk::answer_wish& effect) {
   const auto found = waiting_.find(effect.wish);
-  if (effect.what) tell(*effect.what);
   if (found == waiting_.end()) return;
   const auto answer = std::move(found->second);
   waiting_.erase(found);
@@ -191,6 +185,10 @@ void network_service::carry_out(desk::end_process& effect) {
 
 void network_service::carry_out(desk::keep_rule& effect) {
   if (terms_.keep_rule) terms_.keep_rule(effect.key, effect.allow);
+}
+
+void network_service::carry_out(desk::tell_blocked& effect) {
+  if (terms_.on_blocked) terms_.on_blocked(effect.what);
 }
 
 void network_service::carry_out(desk::start_grace& effect) {

@@ -30,9 +30,11 @@ struct network_service_terms {
   std::shared_ptr<reactor::host_resolver> resolver; ///< unset: the system's
   reactor::proxy_limits limits;
   bool session_offered = false; ///< "for the session" outlives a call
+  /// Whose answers for the session these are; unset: the actor's own.
+  std::shared_ptr<host_answers> answers;
   /// Keeps `network_rule` for good (§113); may be unset. On the loop, must not block.
   std::function<void(const host_key&, bool allow)> keep_rule;
-  /// Hears of every refused connection (§143); may be unset. On the loop.
+  /// Hears of refused connections (§143), see desk::tell_blocked; may be unset. On the loop.
   std::function<void(const blocked_connection&)> on_blocked;
   std::chrono::milliseconds grace{100}; ///< after a process, for a late denial (§117)
 };
@@ -104,9 +106,9 @@ private:
   void carry_out(desk::hold& effect);
   void carry_out(desk::end_process& effect);
   void carry_out(desk::keep_rule& effect);
+  void carry_out(desk::tell_blocked& effect);
   void carry_out(desk::start_grace& effect);
   void carry_out(desk::closed& effect);
-  void tell(const blocked_connection& what) const;
 
   network_service_terms terms_;
   network_desk desk_;

@@ -4,6 +4,7 @@
 #include "actors/circuit_breaker.hpp"
 #include "actors/hook_round.hpp"
 #include "actors/hook_rules.hpp"
+#include "actors/host_answers.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/review_route.hpp"
 #include "protocol/guardian_prompt.hpp"
@@ -24,6 +25,7 @@ namespace gatehouse::actors {
 /// What the reviews of one session remember. Used on the loop only; the host may list and revoke.
 struct review_memory {
   approval_store approvals;
+  std::shared_ptr<host_answers> hosts = std::make_shared<host_answers>();
   user_overrides overrides;
   circuit_breaker breaker; ///< the host resets it at the start of a turn
 };

@@ -132,11 +132,18 @@ void session_thread::add_network() {
   network.policy = std::make_shared<const policy::domain_policy>(*terms_.session.network);
   network.reviewer = partners_.reviewer;
   network.session_offered = terms_.session_approvals;
+  network.answers = memory_->hosts;
   if (terms_.keep_host)
     network.keep_rule = [keep = terms_.keep_host, &workers = workers_](const host_key& key,
                                                                        bool allow) {
       (void)workers.submit([keep, key, allow] { keep(key, allow); }, [] {});
     };
+  network.on_blocked = [self =
+                            caf::actor_cast<observer_actor>(this)](const blocked_connection& what) {
+    caf::anon_send(
+        self, event_v,
+        std::make_shared<const thread_event_body>(thread_events::connection_blocked{what}));
+  };
   const auto service = system().spawn<network_service>(std::move(network));
   partners_.network = service;
   turn_over_ = [service] { caf::anon_send(service, turn_over_v); };
@@ -265,13 +272,15 @@ void session_thread::on(const thread_messages::read_status& m) {
     status.open_reviews.push_back(std::get<thread_events::review_asked>(shown->what).question);
   status.grants = grants_.list();
   status.approvals = memory_->approvals.list();
+  status.hosts = memory_->hosts->list();
   m.done(status);
 }
 
 void session_thread::on(const thread_messages::revoke& m) {
-  const bool found = m.what == thread_messages::revoke::kind::grant
-                         ? grants_.revoke(m.id)
-                         : memory_->approvals.revoke(m.id);
+  using kind = thread_messages::revoke::kind;
+  const bool found = m.what == kind::grant      ? grants_.revoke(m.id)
+                     : m.what == kind::approval ? memory_->approvals.revoke(m.id)
+                                                : memory_->hosts->revoke(m.id);
   if (m.done) m.done(found);
 }
 

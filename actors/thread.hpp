@@ -2,6 +2,7 @@
 
 #include "actors/approval_store.hpp"
 #include "actors/grants.hpp"
+#include "actors/host_answers.hpp"
 #include "protocol/thread_event.hpp"
 #include "protocol/tool_request.hpp"
 
@@ -127,14 +128,16 @@ struct thread_status {
   std::vector<review_request> open_reviews; ///< that a person can answer, oldest first
   std::vector<permission_grant> grants;
   std::vector<approval_store::entry> approvals; ///< for the session (§52)
+  std::vector<host_answers::entry> hosts;       ///< answered for the session (§111)
 };
 struct read_status {
   std::function<void(const thread_status&)> done; ///< never unset
 };
 
-/// Takes back a grant or an approval for the session. What runs already is not touched.
+/// Takes back a grant, an approval for the session, or an answer about a host. What runs already,
+/// and a connection that stands, is not touched.
 struct revoke {
-  enum class kind : std::uint8_t { grant, approval };
+  enum class kind : std::uint8_t { grant, approval, host };
   kind what = kind::grant;
   std::uint64_t id = 0;
   std::function<void(bool found)> done; ///< may be unset

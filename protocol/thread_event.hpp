@@ -2,6 +2,7 @@
 
 #include "protocol/call_report.hpp"
 #include "protocol/denial.hpp"
+#include "protocol/network.hpp"
 #include "protocol/output_stream.hpp"
 #include "protocol/review.hpp"
 #include "protocol/tool_call.hpp"
@@ -60,6 +61,11 @@ struct attempt_denied {
   int number = 1;
   denial what;
 };
+/// The managed network refused a connection (§143): told at once, of one attempt the first 200.
+/// Those of a terminal session go on after the end of its item.
+struct connection_blocked {
+  blocked_connection what;
+};
 struct item_ended {
   std::shared_ptr<const call_report> report; ///< never null
 };
@@ -85,8 +91,9 @@ struct warning {
 using thread_event_body = std::variant<
     thread_events::turn_started, thread_events::turn_ended, thread_events::item_started,
     thread_events::review_asked, thread_events::review_resolved, thread_events::attempt_began,
-    thread_events::output_delta, thread_events::attempt_denied, thread_events::item_ended,
-    thread_events::terminal_interaction, thread_events::terminal_ended, thread_events::warning>;
+    thread_events::output_delta, thread_events::attempt_denied, thread_events::connection_blocked,
+    thread_events::item_ended, thread_events::terminal_interaction, thread_events::terminal_ended,
+    thread_events::warning>;
 
 struct thread_event {
   std::uint64_t seq = 0; ///< counts from 1 without a gap within a thread

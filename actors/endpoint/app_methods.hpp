@@ -40,7 +40,7 @@ struct thread_methods : app_methods_base {
 
 /// tool/*, and what a call would meet
 struct tool_methods : app_methods_base {
-  void operator()(rpc::app::methods::tool_call, rpc::app::tool_call_params p) const;
+  void operator()(rpc::app::methods::tool_call, const rpc::app::tool_call_params& p) const;
   void operator()(rpc::app::methods::tool_cancel, const rpc::app::tool_cancel_params& p) const;
   void operator()(rpc::app::methods::policy_explain, const rpc::app::explain_params& p) const;
   void operator()(rpc::app::methods::profile_list, const rpc::app::nothing&) const;

@@ -59,8 +59,10 @@ void approval_methods::operator()(app::methods::grant_revoke, const app::revoke_
   const auto entry = need(p.thread_id);
   if (!entry) return;
   using kind = say::revoke::kind;
-  entry->handle.send(say::revoke{p.kind == app::grant_kind::grant ? kind::grant : kind::approval,
-                                 static_cast<std::uint64_t>(p.id), [done = done](bool found) {
+  const auto what = p.kind == app::grant_kind::grant      ? kind::grant
+                    : p.kind == app::grant_kind::approval ? kind::approval
+                                                          : kind::host;
+  entry->handle.send(say::revoke{what, static_cast<std::uint64_t>(p.id), [done = done](bool found) {
                                    done(rpc::to_json(app::revoke_result{found}));
                                  }});
 }

@@ -30,6 +30,8 @@ app::thread_read_result read_result_of(const thread_entry& entry, const say::thr
                            {encode_additional_permissions(g.permissions)}});
   for (const auto& a : s.approvals)
     told.approvals.push_back({static_cast<std::int64_t>(a.id), a.shown});
+  for (const auto& h : s.hosts)
+    told.hosts.push_back({static_cast<std::int64_t>(h.id), to_string(h.host), h.allowed});
   return told;
 }
 

@@ -7,9 +7,9 @@ namespace gatehouse::actors {
 
 namespace app = rpc::app;
 
-void tool_methods::operator()(app::methods::tool_call, app::tool_call_params p) const {
+void tool_methods::operator()(app::methods::tool_call, const app::tool_call_params& p) const {
   const auto entry = need(p.thread_id);
-  if (entry) session.calls().begin(*entry, std::move(p), done);
+  if (entry) session.calls().begin(*entry, p, done);
 }
 
 void tool_methods::operator()(app::methods::tool_cancel, const app::tool_cancel_params& p) const {

@@ -1,4 +1,4 @@
-import type { ReviewerClient, ThreadInfo } from '@gatehouse/client/browser';
+import type { GrantKind, ReviewerClient, ThreadInfo } from '@gatehouse/client/browser';
 import { shortThread } from './activity-view';
 import type { Announcer } from './announcer';
 import { badge, button, code, el, errorText, facts, foreign } from './dom';
@@ -37,9 +37,9 @@ export class GrantsPage {
   }
 
   async #card(client: ReviewerClient, thread: ThreadInfo): Promise<HTMLElement> {
-    const { grants, approvals, running } = await client.readThread(thread.id);
+    const { grants, approvals, hosts, running } = await client.readThread(thread.id);
     const rows = el('ul', { class: 'grants' });
-    const add = (kind: 'grant' | 'approval', id: number, what: HTMLElement, label: string) => {
+    const add = (kind: GrantKind, id: number, what: HTMLElement, label: string) => {
       const take = button(
         'Take back',
         () => {
@@ -59,6 +59,10 @@ export class GrantsPage {
     }
     for (const one of approvals)
       add('approval', one.id, el('span', {}, badge('for the session', 'prompt'), ' ', code(one.action)), one.action);
+    for (const one of hosts) {
+      const label = `${one.allowed ? 'allow' : 'deny'} ${one.host}`;
+      add('host', one.id, el('span', {}, badge('for the session', 'prompt'), ' ', one.allowed ? 'allow ' : 'deny ', code(one.host)), label);
+    }
     if (rows.children.length === 0) rows.append(el('li', { class: 'quiet' }, 'nothing was granted'));
     return el(
       'article',

@@ -2,6 +2,7 @@
 
 #include "protocol/base64.hpp"
 #include "protocol/call_report_json.hpp"
+#include "protocol/denial_message.hpp"
 #include "protocol/profile_json.hpp"
 #include "protocol/rpc/app_methods.hpp"
 #include "protocol/shell_quote.hpp"
@@ -196,6 +197,17 @@ struct event_reader {
     return say<notifications::attempt_denied>({thread, event.turn_id, e.call_id, seq, e.number,
                                                std::string{to_string(e.what.kind)}, e.what.path,
                                                e.what.host, e.what.entry, e.what.remedy});
+  }
+  message operator()(const thread_events::connection_blocked& e) const {
+    const auto unless_empty = [](std::string text) {
+      return text.empty() ? std::nullopt : std::optional{std::move(text)};
+    };
+    const auto& target = e.what.target;
+    return say<notifications::connection_blocked>(
+        {thread, event.turn_id, e.what.call_id, seq, e.what.attempt,
+         target.host.empty() ? std::nullopt : std::optional{to_string(target)},
+         unless_empty(e.what.method), std::string{to_string(e.what.reason)},
+         unless_empty(e.what.rule), blocked_connection_message(e.what)});
   }
   message operator()(const thread_events::item_ended& e) const {
     const auto& report = *e.report;

@@ -40,7 +40,7 @@ template <>
 struct described_words<app::grant_kind> {
   static constexpr std::string_view name = "GrantKind";
   static constexpr std::string_view about = "What is taken back.";
-  static constexpr std::array<std::string_view, 2> words{"grant", "approval"};
+  static constexpr std::array<std::string_view, 3> words{"grant", "approval", "host"};
 };
 
 template <>
@@ -299,6 +299,18 @@ struct described<app::remembered> {
 };
 
 template <>
+struct described<app::remembered_host> {
+  static constexpr std::string_view name = "RememberedHost";
+  static constexpr std::string_view about = "An answer about a host, for the session.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("id", &app::remembered_host::id, "");
+    v.field("host", &app::remembered_host::host, "protocol, name and port");
+    v.field("allowed", &app::remembered_host::allowed, "");
+  }
+};
+
+template <>
 struct described<app::thread_read_result> {
   static constexpr std::string_view name = "ThreadReadResult";
   static constexpr std::string_view about = "A thread, what runs in it and what was granted.";
@@ -308,13 +320,15 @@ struct described<app::thread_read_result> {
     v.field("running", &app::thread_read_result::running, "ids of calls");
     v.field("grants", &app::thread_read_result::grants, "");
     v.field("approvals", &app::thread_read_result::approvals, "");
+    v.field("hosts", &app::thread_read_result::hosts, "");
   }
 };
 
 template <>
 struct described<app::revoke_params> {
   static constexpr std::string_view name = "RevokeParams";
-  static constexpr std::string_view about = "Takes back a grant or an approval for the session.";
+  static constexpr std::string_view about =
+      "Takes back a grant, an approval for the session, or an answer about a host.";
   template <class V>
   static void fields(V& v) {
     v.field("threadId", &app::revoke_params::thread_id, "");
@@ -832,6 +846,29 @@ struct described<app::denial_event> {
     v.field("host", &app::denial_event::host, "");
     v.field("entry", &app::denial_event::entry, "the profile entry that refused it");
     v.field("remedy", &app::denial_event::remedy, "which request would allow it");
+  }
+};
+
+template <>
+struct described<app::connection_event> {
+  static constexpr std::string_view name = "ConnectionEvent";
+  static constexpr std::string_view about =
+      "The managed network refused a connection, at the moment when it did. Of one command the "
+      "first 200 are told.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::connection_event::thread_id, "");
+    v.field("turnId", &app::connection_event::turn_id, "");
+    v.field("itemId", &app::connection_event::item_id, "id of the call");
+    v.field("seq", &app::connection_event::seq,
+            "counts every event of the thread from 1 without a gap");
+    v.field("attempt", &app::connection_event::attempt, "1 or 2");
+    v.field("host", &app::connection_event::host,
+            "protocol, name and port; absent: none could be read");
+    v.field("method", &app::connection_event::method, "of a plain HTTP request");
+    v.field("reason", &app::connection_event::reason, "not_listed, denied_by_rule, ...");
+    v.field("rule", &app::connection_event::rule, "the rule that decided, as it was written");
+    v.field("message", &app::connection_event::message, "what the command was told");
   }
 };
 

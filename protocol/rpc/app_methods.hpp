@@ -253,6 +253,9 @@ struct attempt_started : notification<attempt_event> {
 struct attempt_denied : notification<denial_event> {
   static constexpr std::string_view name = "item/attempt/denied";
 };
+struct connection_blocked : notification<connection_event> {
+  static constexpr std::string_view name = "item/network/blocked";
+};
 struct output : notification<app::output_delta> {
   static constexpr std::string_view name = "item/commandExecution/outputDelta";
 };
@@ -278,9 +281,10 @@ using notification_list =
     std::tuple<notifications::thread_status_changed, notifications::turn_started,
                notifications::turn_completed, notifications::item_started,
                notifications::item_completed, notifications::attempt_started,
-               notifications::attempt_denied, notifications::output,
-               notifications::terminal_interaction, notifications::terminal_ended,
-               notifications::resolved, notifications::events_missed, notifications::warning>;
+               notifications::attempt_denied, notifications::connection_blocked,
+               notifications::output, notifications::terminal_interaction,
+               notifications::terminal_ended, notifications::resolved, notifications::events_missed,
+               notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
 /// method. Parameters that cannot be read: `refuse(failure)`.

@@ -121,14 +121,21 @@ struct remembered {
   std::string action;
 };
 
+struct remembered_host {
+  std::int64_t id = 0;
+  std::string host;
+  bool allowed = false;
+};
+
 struct thread_read_result {
   thread_info thread;
   std::vector<std::string> running;
   std::vector<granted> grants;
   std::vector<remembered> approvals;
+  std::vector<remembered_host> hosts;
 };
 
-enum class grant_kind : std::uint8_t { grant, approval };
+enum class grant_kind : std::uint8_t { grant, approval, host };
 struct revoke_params {
   std::string thread_id;
   grant_kind kind = grant_kind::grant;
@@ -398,6 +405,19 @@ struct denial_event {
   std::string host;
   std::string entry;
   std::string remedy;
+};
+
+struct connection_event {
+  std::string thread_id;
+  std::string turn_id;
+  std::string item_id;
+  std::int64_t seq = 0;
+  std::int64_t attempt = 1;
+  std::optional<std::string> host;
+  std::optional<std::string> method;
+  std::string reason;
+  std::optional<std::string> rule;
+  std::string message;
 };
 
 struct request_resolved {

@@ -55,6 +55,16 @@ TEST_SUITE("actors.event_log") {
     CHECK(kept[1] > 2);
   }
 
+  TEST_CASE("§201 a piece of output was dropped for ends of calls that everybody had heard") {
+    event_log log{50'000};
+    for (int i = 0; i < 20; ++i)
+      log.add("t", end_of("old", 5000));
+    log.add("t", piece(10));
+    log.add("t", end_of("new", 5000));
+    const auto kept = kept_after(log, 20);
+    CHECK(kept == seqs{21, 22});
+  }
+
   TEST_CASE("§201 the newest event is kept, however large it is") {
     event_log log{1000};
     log.add("t", piece(10));

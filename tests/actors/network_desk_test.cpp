@@ -99,12 +99,14 @@ TEST_SUITE("actors.network_desk") {
 
   TEST_CASE("§147 §109 §111 https:443 for the session; http:80, https:8443 and another environment "
             "still ask") {
-    network_desk d;
+    const auto answers = std::make_shared<host_answers>();
+    network_desk d{answers};
     d.open("r1", terms_of("a"));
     const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
     d.answered(answer_to(asked.request, review_decision::approved_for_session));
     d.close("r1");
-    CHECK(d.session_allowed() == std::set<host_key>{key_of("new.test")});
+    REQUIRE(answers->list().size() == 1);
+    CHECK(answers->find(key_of("new.test")) == true);
     d.open("r2", terms_of("b"));
     d.open("r3", terms_of("c", "remote"));
     CHECK(allowed(d.want("r2", 2, wish_for("new.test"))));
@@ -113,10 +115,14 @@ TEST_SUITE("actors.network_desk") {
           wish_for("new.test", 443, network_protocol::socks5_tcp)})
       CHECK(all<desk::ask_review>(d.want("r2", 10 + other.port, other)).size() == 1);
     CHECK(all<desk::ask_review>(d.want("r3", 5, wish_for("new.test"))).size() == 1);
+    answers->revoke(answers->list()[0].id);
+    d.open("r4", terms_of("d"));
+    CHECK(all<desk::ask_review>(d.want("r4", 6, wish_for("new.test"))).size() == 1);
   }
 
   TEST_CASE("§111 §113 session sets exclude each other, and an amendment is kept") {
-    network_desk d;
+    const auto answers = std::make_shared<host_answers>();
+    network_desk d{answers};
     d.open("r1", terms_of("a"));
     auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
     auto answer = answer_to(asked.request, review_decision::network_policy_amendment);
@@ -124,16 +130,14 @@ TEST_SUITE("actors.network_desk") {
       const auto effects = d.answered(answer);
       CHECK(only<desk::keep_rule>(effects).allow);
       CHECK(only<desk::keep_rule>(effects).key == key_of("new.test"));
-      CHECK(d.session_allowed().contains(key_of("new.test")));
-      CHECK(d.session_denied().empty());
+      CHECK(answers->find(key_of("new.test")) == true);
     }
     SUBCASE("deny") {
       answer.denies_host = true;
       const auto effects = d.answered(answer);
       CHECK_FALSE(only<desk::keep_rule>(effects).allow);
       CHECK(all<desk::end_process>(effects).size() == 1);
-      CHECK(d.session_denied().contains(key_of("new.test")));
-      CHECK(d.session_allowed().empty());
+      CHECK(answers->find(key_of("new.test")) == false);
       d.open("r2", terms_of("b"));
       CHECK_FALSE(allowed(d.want("r2", 2, wish_for("new.test"))));
     }
@@ -199,7 +203,8 @@ TEST_SUITE("actors.network_desk") {
   }
 
   TEST_CASE("§50 an answer for another action, an unknown or a second one is no yes") {
-    network_desk d;
+    const auto answers = std::make_shared<host_answers>();
+    network_desk d{answers};
     d.open("r1", terms_of("a"));
     const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
     auto forged = answer_to(asked.request, review_decision::approved_for_session);
@@ -208,7 +213,7 @@ TEST_SUITE("actors.network_desk") {
     forged = answer_to(asked.request, review_decision::approved_for_session);
     forged.digest = "another";
     CHECK_FALSE(allowed(d.answered(forged)));
-    CHECK(d.session_allowed().empty());
+    CHECK(answers->list().empty());
     CHECK(d.answered(answer_to(asked.request, review_decision::approved)).empty());
   }
 
@@ -287,13 +292,14 @@ TEST_SUITE("actors.network_desk") {
   TEST_CASE("§143 refusals by rule, address or TLS name are events of their call") {
     network_desk d;
     d.open("r1", terms_of("a"));
-    CHECK_FALSE(allowed(d.want("r1", 1, wish_for("bad.test"))));
+    const auto refused = d.want("r1", 1, wish_for("bad.test"));
+    CHECK_FALSE(allowed(refused));
+    CHECK(only<desk::tell_blocked>(refused).what.rule == "bad.test");
     CHECK_FALSE(allowed(d.want("r1", 2, wish_for("127.0.0.1", 80, network_protocol::http))));
     blocked_connection tls;
     tls.target = key_of("ok.test");
     tls.reason = network_refusal::names_disagree;
-    d.blocked("r1", tls);
-    CHECK(tls.call_id == "a");
+    CHECK(only<desk::tell_blocked>(d.blocked("r1", tls)).what.call_id == "a");
     blocked_connection garbage;
     garbage.reason = network_refusal::malformed_host;
     d.blocked("r1", garbage);

@@ -46,7 +46,8 @@ export class Daemon {
   async run(...args) {
     const port = this.url ? new URL(this.url).port : '0';
     const all = ['serve', '--listen', `ws://127.0.0.1:${port}`, '--listen', `unix://${this.socket}`];
-    all.push('--root', this.workspace, '--cwd', this.workspace, '--profile', 'workspace-write', ...args);
+    all.push('--root', this.workspace, '--cwd', this.workspace, ...args);
+    if (!args.includes('--profile')) all.push('--profile', 'workspace-write');
     this.errors = '';
     const child = spawn(gatehouse, all, { env: this.env, cwd: this.workspace, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;

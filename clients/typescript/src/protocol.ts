@@ -144,6 +144,28 @@ export interface CommandItem {
   report?: unknown;
 }
 
+/** The managed network refused a connection, at the moment when it did. Of one command the first 200 are told. */
+export interface ConnectionEvent {
+  threadId: string;
+  turnId: string;
+  /** id of the call */
+  itemId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  /** 1 or 2 */
+  attempt: number;
+  /** protocol, name and port; absent: none could be read */
+  host?: string;
+  /** of a plain HTTP request */
+  method?: string;
+  /** not_listed, denied_by_rule, ... */
+  reason: string;
+  /** the rule that decided, as it was written */
+  rule?: string;
+  /** what the command was told */
+  message: string;
+}
+
 /** The boundary refused something that the attempt needed. */
 export interface DenialEvent {
   threadId: string;
@@ -179,7 +201,7 @@ export interface GatehouseCapabilities {
 }
 
 /** What is taken back. */
-export type GrantKind = "grant" | "approval";
+export type GrantKind = "grant" | "approval" | "host";
 
 /** How long permissions last. */
 export type GrantScope = "turn" | "session";
@@ -286,6 +308,14 @@ export interface Remembered {
   action: string;
 }
 
+/** An answer about a host, for the session. */
+export interface RememberedHost {
+  id: number;
+  /** protocol, name and port */
+  host: string;
+  allowed: boolean;
+}
+
 /** A question is answered or withdrawn; late answers are ignored. */
 export interface RequestResolved {
   threadId: string;
@@ -303,7 +333,7 @@ export interface RequestResolved {
   actionDigest: string;
 }
 
-/** Takes back a grant or an approval for the session. */
+/** Takes back a grant, an approval for the session, or an answer about a host. */
 export interface RevokeParams {
   threadId: string;
   kind: GrantKind;
@@ -465,6 +495,7 @@ export interface ThreadReadResult {
   running: string[];
   grants: Granted[];
   approvals: Remembered[];
+  hosts: RememberedHost[];
 }
 
 /** A thread. */
@@ -702,6 +733,7 @@ export interface Notifications {
   'item/completed': ItemEvent;
   'item/attempt/started': AttemptEvent;
   'item/attempt/denied': DenialEvent;
+  'item/network/blocked': ConnectionEvent;
   'item/commandExecution/outputDelta': OutputDelta;
   'item/commandExecution/terminalInteraction': TerminalInteraction;
   'item/commandExecution/terminalEnded': TerminalEnded;
@@ -718,6 +750,7 @@ export const notificationMethods = [
   'item/completed',
   'item/attempt/started',
   'item/attempt/denied',
+  'item/network/blocked',
   'item/commandExecution/outputDelta',
   'item/commandExecution/terminalInteraction',
   'item/commandExecution/terminalEnded',

@@ -1,0 +1,76 @@
+// §111 §143 Hosts that are asked about over the endpoint: what was answered for the session is seen and can be taken back, and a
+// refused connection is told at once.
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, Daemon, shell, soon } from './daemon.mjs';
+
+const limit = { timeout: 60_000 };
+let daemon;
+let agent;
+let reviewer;
+let thread;
+let decision;
+const asked = [];
+const blocked = [];
+
+before(async () => {
+  daemon = new Daemon();
+  mkdirSync(join(daemon.base, 'home/.gatehouse'));
+  const settings = '[permissions.net]\nextends = "workspace-write"\n[permissions.net.network]\nenabled = true\ndomains = { "bad.test" = "deny" }\n';
+  writeFileSync(join(daemon.base, 'home/.gatehouse/config.toml'), settings);
+  await daemon.run('--profile', 'net');
+  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  reviewer = await ReviewerClient.connect({
+    clientInfo,
+    transport: daemon.tcp('reviewer'),
+    reconnect: soon,
+    approvals: (question) => {
+      asked.push(question.networkTarget);
+      return Promise.resolve({ decision });
+    },
+  });
+  ({ thread } = await agent.startThread({ cwd: daemon.workspace }));
+  agent.on('item/network/blocked', (event) => blocked.push(event));
+});
+after(async () => {
+  agent?.close();
+  reviewer?.close();
+  await daemon?.end();
+});
+
+const fetchFrom = (host, callId) => agent.callTool(shell(thread, `curl -sS -m 20 http://${host}/`, { callId }));
+const hosts = async () => (await reviewer.readThread(thread.id)).hosts;
+
+test('§111 an answer about a host for the session is listed, and asked again once it is taken back', limit, async () => {
+  decision = 'acceptForSession';
+  await fetchFrom('one.test', 'first');
+  assert.deepEqual(asked.splice(0), ['http://one.test:80']);
+  await fetchFrom('one.test', 'second');
+  assert.deepEqual(asked, []);
+  const [one, ...more] = await hosts();
+  assert.deepEqual([one.host, one.allowed, more], ['http://one.test:80', true, []]);
+  const take = () => reviewer.revoke({ threadId: thread.id, kind: 'host', id: one.id });
+  assert.equal(await take(), true);
+  assert.equal(await take(), false);
+  assert.deepEqual(await hosts(), []);
+  decision = 'decline';
+  await fetchFrom('one.test', 'third');
+  assert.deepEqual(asked.splice(0), ['http://one.test:80']);
+});
+
+test('§143 a refused connection was told only when its command had ended', limit, async () => {
+  blocked.length = 0;
+  const waits = "curl -sS -m 20 http://bad.test/; until test -e seen; do sleep 0.05; done";
+  const call = agent.callTool(shell(thread, waits, { callId: 'waits' }));
+  while (blocked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  writeFileSync(join(daemon.workspace, 'seen'), '');
+  await call;
+  const [{ itemId, attempt, host, method, reason, rule, message }, ...more] = blocked;
+  assert.deepEqual([itemId, attempt, host, method, reason], ['waits', 1, 'http://bad.test:80', 'GET', 'denied_by_rule']);
+  assert.match(rule, /^`bad\.test` = deny/);
+  assert.match(message, /bad\.test/);
+  assert.deepEqual(more, []);
+});
