@@ -78,6 +78,8 @@ session_thread::begin_item(const std::string& id, const std::string& tool, const
         what.argv.empty() ? what.justification : shell_join(what.argv)});
   auto& call = running_[id];
   call.told.turn = turn_;
+  call.told.output_withheld =
+      !terms_.hooks.rules.matching(hook_event::post_tool_use, hook_tool_of(tool)).empty();
   call.tool = tool;
   call.done = std::move(on_end);
   return call;

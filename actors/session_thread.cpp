@@ -67,10 +67,6 @@ session_thread::behavior_type session_thread::make_behavior() {
   now_->session = terms_.session;
   now_->hooks = terms_.hooks.context;
   terms_.shell.loop = terms_.hooks.loop = &loop_;
-  for (const auto tool :
-       {hook_tool::shell_command, hook_tool::exec_command, hook_tool::apply_patch})
-    hooks_look_at_output_ = hooks_look_at_output_ ||
-                            !terms_.hooks.rules.matching(hook_event::post_tool_use, tool).empty();
   const observer_actor self = caf::actor_cast<observer_actor>(this);
   const auto announce = [self](const attempt_terms& of, output_stream stream,
                                std::string_view bytes) {
@@ -210,9 +206,7 @@ void session_thread::heard(const thread_event_body& what) {
                       : in_background != background_.end() ? &in_background->second
                                                            : nullptr;
   const bool delta = std::holds_alternative<thread_events::output_delta>(what);
-  if (delta && (!known || ++known->deltas > most_deltas)) return;
-  // What a PostToolUse hook may take away is not told before it has looked.
-  if (delta && hooks_look_at_output_) return;
+  if (delta && (!known || known->output_withheld || ++known->deltas > most_deltas)) return;
   publish(what, known ? known->turn : turn_);
 }
 

@@ -50,6 +50,8 @@ private:
   struct told_of_call {
     std::string turn;
     std::size_t deltas = 0;
+    /// A PostToolUse hook may take the output away: nobody hears it before (§124).
+    bool output_withheld = false;
   };
   struct running_call {
     tool_call_actor actor; ///< unset: request_permissions, or of a terminal session
@@ -148,7 +150,6 @@ private:
   open_reviews open_;
   std::deque<std::string> refused_; ///< digests of what the automatic reviewer refused last
   std::map<std::string, caf::typed_response_promise<review_answer_ptr>> promises_; ///< by review id
-  bool hooks_look_at_output_ = false; ///< there are PostToolUse hooks for commands
   reactor::timer grace_;
 
   std::vector<thread_messages::subscribe> subscribers_;

@@ -38,8 +38,9 @@ exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& 
   while (environ[count])
     ++count;
   terms.host.environment = sandbox::inherited_environment({environ, count});
+  terms.host.protected_paths = own_programs();
   if (!where.state.empty()) {
-    terms.host.protected_paths = {where.state};
+    terms.host.protected_paths.push_back(where.state);
     // A command that reads a token can start others without its client.
     terms.host.hidden_paths = {where.state + "/tokens"};
   }

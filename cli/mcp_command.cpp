@@ -8,7 +8,12 @@
 #include "reactor/line_writer.hpp"
 #include "reactor/signals.hpp"
 
+#include <chrono>
 #include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include <fcntl.h>
 
@@ -46,20 +51,22 @@ int mcp_command(arguments given) {
       "or change the approval policy";
   const auto thread = host.open(std::move(setup->terms));
   bool stop = false;
-  int status = exit_ok;
-  const auto writer =
+  std::optional<error> why;
+  const std::shared_ptr<reactor::line_writer> writer =
       reactor::line_writer::open(host.loop(), own(1), {[] {}, [&stop] { stop = true; }});
-  const auto server = std::make_shared<mcp_server>(
-      thread, GATEHOUSE_VERSION, [&writer](std::string line) { writer->write(std::move(line)); });
+  // Calls that the end of the thread cuts off are told to nobody: the host outlives the writer.
+  const auto server = std::make_shared<mcp_server>(thread, GATEHOUSE_VERSION,
+                                                   [to = std::weak_ptr{writer}](std::string line) {
+                                                     if (const auto alive = to.lock())
+                                                       alive->write(std::move(line));
+                                                   });
   server->begin();
   const auto reader =
       reactor::line_reader::open(host.loop(), own(0),
                                  {[&server](std::string_view line) { server->received(line); },
                                   [&](const result<void>& end) {
+                                    if (!end) why = end.error();
                                     stop = true;
-                                    if (end) return;
-                                    complain(end.error());
-                                    status = exit_failed;
                                   }},
                                  most_line);
   const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
@@ -70,7 +77,9 @@ int mcp_command(arguments given) {
   }
   host.loop().run_until([&] { return stop; });
   server->lost();
-  return status;
+  if (!why) return exit_ok;
+  complain(*why);
+  return exit_failed;
 }
 
 } // namespace gatehouse::cli

@@ -47,7 +47,6 @@ void mcp_server::hear_as_reviewer() {
 }
 
 void mcp_server::lost() {
-  send_ = [](const std::string&) {}; // its writer goes before the calls do
   thread_.send(end_turn{{}, thread_events::turn_ending::interrupted, "the client is gone"});
 }
 
@@ -189,10 +188,13 @@ void mcp_server::ask(const std::string& call_id, call& c) {
 }
 
 void mcp_server::answer(const call& c, const mcp::elicit_result& said) {
+  const auto decision = mcp::decision_of(said, *c.question);
+  if (!decision)
+    return refuse_question(c, "the client's answer is none of the choices that were offered");
   answer_review message;
   message.review_id = c.question->review_id;
   message.digest = c.question->digest;
-  message.decision = mcp::decision_of(said, *c.question);
+  message.decision = *decision;
   thread_.send(std::move(message));
 }
 

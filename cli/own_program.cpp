@@ -14,4 +14,12 @@ std::string beside_me(const char* name) {
   return me.substr(0, me.find_last_of('/') + 1) + name;
 }
 
+std::vector<std::string> own_programs() {
+  std::vector<std::string> programs;
+  for (const char* name : {"gatehouse", "gatehouse-host", "gatehouse-sandbox",
+                           "gatehouse-sandbox-init", "gatehouse-sandbox-patch"})
+    if (auto path = beside_me(name); !path.empty()) programs.push_back(std::move(path));
+  return programs;
+}
+
 } // namespace gatehouse::cli

@@ -8,7 +8,7 @@
 #include "policy/secret_variables.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/choose_backend.hpp"
-#include "sandbox/find_repositories.hpp"
+#include "sandbox/git_parts.hpp"
 #include "sandbox/inner_stage.hpp"
 #include "sandbox/landlock_backend.hpp"
 #include "sandbox/outer.hpp"
@@ -32,6 +32,12 @@ result<permission_profile> widen_and_narrow(const start_point& start, const opti
   const auto path_of = [&](const std::string& path) {
     return literal_path{policy::absolute_below(start.cwd, from_home(path))};
   };
+  for (const char* option : {"--allow-read", "--allow-write", "--deny-read"})
+    for (const auto& path : given.values(option))
+      if (path.starts_with("file:"))
+        return error{errc::invalid_request,
+                     std::string{option} + " takes a path, not the URI `" + path + "`",
+                     "Give the path itself."};
   auto& files = profile.file_system;
   const bool restricted = profile.kind == profile_kind::managed && files.restricted;
   if (restricted) {

@@ -51,8 +51,9 @@ lines guards_in_words(const std::vector<sandbox::creation_guard>& guards) {
       nested[guard.directory] += " " + guard.path.substr(guard.directory.size() + 1);
     else
       list.push_back(guard.path +
-                     (guard.kind == sandbox::guard_kind::keep ? " stays as it is: "
-                                                              : " must not come to be: ") +
+                     (guard.kind == sandbox::guard_kind::keep   ? " stays as it is: "
+                      : guard.kind == sandbox::guard_kind::made ? " must not come to be as a link: "
+                                                                : " must not come to be: ") +
                      guard.why);
   }
   for (const auto& [root, names] : nested)

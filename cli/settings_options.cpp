@@ -1,5 +1,6 @@
 #include "cli/settings_options.hpp"
 
+#include "cli/own_program.hpp"
 #include "config/guard_files.hpp"
 #include "config/profile_resolver.hpp"
 #include "policy/path_text.hpp"
@@ -122,7 +123,9 @@ result<policy::access_context> access_context_of(const config::effective_setting
   context.protected_names = policy::default_protected_names();
   for (const auto& name : settings.protected_names)
     context.protected_names.push_back(name.value);
-  context.protected_paths = {where.gatehouse_home, where.state, where.system};
+  context.protected_paths = own_programs();
+  for (const auto& path : {where.gatehouse_home, where.state, where.system})
+    context.protected_paths.push_back(path);
   for (const auto& guard : *guards)
     context.protected_paths.insert(context.protected_paths.end(), guard.is.files.begin(),
                                    guard.is.files.end());

@@ -97,6 +97,11 @@ command_files files_of_command(std::string_view script, const guard_place& place
   collector files{place};
   std::set<std::string> bases{place.cwd};
   std::error_code failed;
+  for (const std::string_view word : words) { // $HOME/x, ${HOME}/x
+    const auto rest = word.substr(word.starts_with("HOME/") ? 4 : 0);
+    const auto path = place.user_home + std::string{rest};
+    if (rest.starts_with('/') && fs::is_regular_file(path, failed)) files.add(path);
+  }
   for (const auto& word : words)
     if (auto path = files.absolute(place.cwd, word); fs::is_directory(path, failed))
       bases.insert(std::move(path));

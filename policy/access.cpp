@@ -85,7 +85,7 @@ const std::vector<std::string>& default_protected_names() {
       // what a git folder opened for commits still keeps for its worktrees
       "commondir", "config.worktree",
       // credentials
-      ".aws", ".ssh", ".gnupg", ".netrc", ".gitconfig",
+      ".aws", ".ssh", ".gnupg", ".netrc", ".gitconfig", ".config/git",
       // files that editors and hook runners execute without a question
       ".vscode", ".idea", ".husky", ".github/hooks", ".envrc",
       // shell start-up files

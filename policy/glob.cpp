@@ -103,6 +103,9 @@ result<path_glob::alternative> path_glob::compile_alternative(std::string_view p
         auto body = pattern.substr(at + 1, *end - at - 1);
         if (body.find('/') != std::string_view::npos)
           return bad_glob(pattern, at, "a class cannot contain `/`");
+        for (const std::string_view posix : {"[:", "[.", "[="})
+          if (body.find(posix) != std::string_view::npos)
+            return bad_glob(pattern, at, "a class cannot contain `" + std::string{posix} + "`");
         if (body.starts_with('!') || body.starts_with('^')) {
           t.negated = true;
           body.remove_prefix(1);
@@ -318,6 +321,8 @@ std::string escape_glob(std::string_view text) {
 }
 
 split_glob split_literal_folder(std::string_view pattern) {
+  while (pattern.size() > 1 && pattern.ends_with('/'))
+    pattern.remove_suffix(1);
   const auto wild = std::min(pattern.find_first_of("*?[{\\"), pattern.size());
   const auto slash = pattern.rfind('/', wild == 0 ? 0 : wild - 1);
   auto folder = pattern.substr(0, slash + 1);

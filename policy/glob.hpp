@@ -12,7 +12,8 @@ namespace gatehouse::policy {
 /// A deny glob, compiled (§61, §64). The dialect: `*` and `?` do not cross `/`; `**` as a whole
 /// component stands for any number of components (at the end for at least one); `[a-z]`, `[!a-z]`,
 /// `[^a-z]`; `{a,b}`, nested too; `\` takes the next character literally; an unclosed `[` is
-/// literal; case matters. Anything else that cannot be read is an error, never a literal.
+/// literal; case matters. Anything else that cannot be read (`[[:alpha:]]`) is an error, never a
+/// literal.
 class path_glob {
 public:
   /// `pattern`: absolute. Errors: errc::invalid_profile with the byte offset.

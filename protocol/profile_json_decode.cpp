@@ -1,5 +1,7 @@
 #include "protocol/profile_json.hpp"
 
+#include "protocol/json_tree.hpp"
+
 #include <boost/json.hpp>
 
 #include <algorithm>
@@ -155,6 +157,8 @@ result<profile_path> decode_path(const located& at) {
     if (!object) return object.error();
     auto text = object->text("pattern");
     if (!text) return text.error();
+    if (text->starts_with("file:"))
+      return object->wrong("pattern", "expected a pattern of paths, not a URI");
     return profile_path{glob_path{*std::move(text)}};
   }
   if (*tag == "special") {
@@ -369,6 +373,10 @@ result<json::value> parse(std::string_view text) {
                  "permissions are not JSON: " + failed.message() + " at byte " +
                      std::to_string(used),
                  "give one JSON object, or the name of a built-in profile"};
+  // A name that stands twice means one thing to us and perhaps another to who wrote it.
+  const json_source source{"permissions", errc::invalid_profile, "give each name once",
+                           text.size()};
+  if (const auto strict = parse_json(text, source); !strict) return strict.error();
   return parser.release();
 }
 

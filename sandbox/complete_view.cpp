@@ -14,7 +14,8 @@ namespace gatehouse::sandbox {
 namespace {
 
 constexpr unsigned detach = 2; // MNT_DETACH; <sys/mount.h> does not go with <linux/mount.h>
-constexpr unsigned with_submounts = 0x8000; // AT_RECURSIVE
+constexpr unsigned with_submounts = 0x8000;            // AT_RECURSIVE
+constexpr std::uint64_t private_propagation = 1 << 18; // MS_PRIVATE
 
 constexpr std::uint64_t private_mount = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
@@ -136,7 +137,11 @@ public:
     if (const long answer = take_sources(); is_error(answer)) return answer;
     for (std::size_t i = 0; i < count_; ++i)
       if (const long answer = carry_out(i); is_error(answer)) return answer;
-    return remove_masks();
+    if (const long answer = remove_masks(); is_error(answer)) return answer;
+    // What the host mounts from now on must not come in: nobody would have made it read-only.
+    const mount_attr attributes{0, 0, private_propagation, 0};
+    return kernel_call(SYS_mount_setattr, root_, "", AT_EMPTY_PATH | with_submounts, &attributes,
+                       sizeof attributes);
   }
 
 private:

@@ -1,7 +1,9 @@
 #include "sandbox/host_paths.hpp"
 
 #include "policy/path_text.hpp"
-#include "sandbox/find_repositories.hpp"
+#include "sandbox/git_parts.hpp"
+#include "sandbox/link_targets.hpp"
+#include "sandbox/nested_names.hpp"
 #include "sandbox/walk_globs.hpp"
 
 #include <array>
@@ -86,6 +88,10 @@ path_fact look_at(std::string_view path) {
     const bool is_link = exists && S_ISLNK(status.st_mode);
     const auto text = is_link && ++links <= max_links ? link_text(next) : std::nullopt;
     if (!exists || (is_link && !text)) {
+      struct stat folder {};
+      if (is_folder && !exists && errno == EACCES && ::stat(real.c_str(), &folder) == 0 &&
+          folder.st_uid == ::geteuid())
+        fact.locked_folder = real;
       fact.existing_folder = real.empty() ? "/" : real;
       fact.canonical = std::move(next);
       for (const auto& part : rest)
@@ -130,8 +136,11 @@ host_facts gather_host_facts(const permission_profile& profile,
     look_at_protected_names(facts, root, context);
     find_git_parts(facts, root, root);
   }
+  for (const auto& root : searched_roots)
+    find_git_parts_above(facts, root);
   facts.nested_roots.assign(searched_roots.begin(), searched_roots.end());
   find_nested_names(facts, searched_roots, context.protected_names, limits);
+  find_link_targets(facts, limits);
   for (const auto& path : context.protected_paths)
     facts.protected_paths.push_back(
         {path, {}, look_at(path), "protected path `" + path + "`", true});
@@ -150,7 +159,8 @@ policy::access_context with_facts(policy::access_context context, const host_fac
   }
   context.nested_roots = facts.nested_roots;
   for (const auto& match : facts.glob_matches)
-    if (match.found.canonical != match.path) context.denied_paths.push_back(match.found.canonical);
+    if (match.found.canonical != match.path || match.as_spelled)
+      context.denied_paths.push_back(match.found.canonical);
   return context;
 }
 

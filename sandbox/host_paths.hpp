@@ -27,6 +27,8 @@ struct path_fact {
   /// Symbolic links on the way, outermost first: (where the link lies, canonical up to its last
   /// name; its text).
   std::vector<std::pair<std::string, std::string>> links;
+  /// Missing for all we know: a folder of ours on the way that we may not enter now, canonical.
+  std::string locked_folder{};
 
   bool operator==(const path_fact&) const = default;
 };
@@ -43,11 +45,13 @@ struct protected_fact {
   bool operator==(const protected_fact&) const = default;
 };
 
-/// A path that a deny glob matches now, or a match behind a link.
+/// A path that a deny glob matches now, a match behind a link, or the path that is spelled as the
+/// pattern is (`app/[id]/key`).
 struct glob_match {
   std::string pattern; ///< as in the profile
   std::string path;    ///< absolute, as matched
   path_fact found;
+  bool as_spelled = false; ///< the pattern itself may not match it
 
   bool operator==(const glob_match&) const = default;
 };
@@ -62,6 +66,8 @@ struct host_facts {
   std::vector<glob_match> glob_matches;
   /// A deny glob whose expansion hit a bound: (pattern, why). The plan refuses to be made.
   std::vector<std::pair<std::string, std::string>> unexpanded_globs;
+  /// A configuration of git that could not be read to its end: (file, why). The plan refuses, too.
+  std::vector<std::pair<std::string, std::string>> unread_configurations;
   std::vector<std::string> warnings;
 
   bool operator==(const host_facts&) const = default;
@@ -70,9 +76,11 @@ struct host_facts {
 /// Bounds of the walks, counted and never timed, so that the same tree gives the same answer.
 struct walk_limits {
   std::size_t repository_entries = 2000; ///< entries looked at for nested repositories, all roots
-  std::size_t nested_names = 200;        ///< protected names found deeper down; each is a mount
-  std::size_t glob_entries = 500'000;    ///< entries looked at for deny globs, all patterns
-  std::size_t glob_matches = 2000;       ///< each is a mount
+  /// Protected names found deeper down, and again links in protected folders; each is a mount.
+  std::size_t nested_names = 200;
+  std::size_t linked_entries = 5000;  ///< entries of protected folders looked at for links
+  std::size_t glob_entries = 500'000; ///< entries looked at for deny globs, all patterns
+  std::size_t glob_matches = 2000;    ///< each is a mount
 };
 
 /// Looks at the file system (stat, readlink, readdir, the text of `.git` pointer files; nothing is

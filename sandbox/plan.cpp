@@ -38,7 +38,13 @@ public:
   result<mount_plan> run() {
     if (auto bad = check_entries(); !bad) return bad.error();
     if (auto bad = check_globs(); !bad) return bad.error();
+    for (const auto& [file, why] : facts_.unread_configurations)
+      return error{errc::boundary_failed,
+                   "git's configuration `" + file + "` names files that must be protected, but " +
+                       why,
+                   "make it smaller, or make a copy of the work tree without it"};
     if (auto bad = add_entries(); !bad) return bad.error();
+    if (auto bad = check_locked_folders(); !bad) return bad.error();
     add_glob_matches();
     protect();
     guard_entries();
@@ -150,6 +156,17 @@ private:
     return {};
   }
 
+  /// What lies below a folder that we may not enter, but that a command could open, cannot be
+  /// masked.
+  [[nodiscard]] result<void> check_locked_folders() const {
+    for (const auto& entry : entries_)
+      if (const auto& locked = fact_of(entry.path)->locked_folder;
+          entry.access == access::deny && !locked.empty() && is_writable(locked))
+        return cannot(entry.index, "`" + locked + "` cannot be entered, and a command may open it",
+                      "make it accessible to yourself (chmod u+x), or deny the whole folder");
+    return {};
+  }
+
   void add_glob_matches() {
     for (const auto& match : facts_.glob_matches) {
       if (match.found.kind == path_kind::missing) continue;
@@ -234,9 +251,14 @@ private:
       const bool missing = fact.kind == path_kind::missing;
       const auto folder = missing ? fact.existing_folder : std::string{parent_of(fact.canonical)};
       if (!missing) keep_parents(fact.canonical, why);
-      if (entry.access != access::write && is_writable(folder))
+      // Of two entries for one place the other may be the wider one.
+      if (entry.access != access::write && is_writable(folder) && !tree_.has_write(fact.canonical))
         close(folder, fact.canonical, why);
-      else if (missing && entry.access != access::deny)
+      else if (entry.access == access::write && fact.canonical != "/" && is_writable(folder))
+        plan_.guards.push_back({folder, fact.canonical, guard_kind::made, false,
+                                why + ", which nothing may be moved or linked to"});
+      if (missing && entry.access != access::deny &&
+          !(entry.access == access::read && is_writable(folder)))
         warn_of_missing(entry, fact);
     }
   }
@@ -333,6 +355,8 @@ const creation_guard* find_guard(std::span<const creation_guard> guards, std::st
   for (const auto& guard : guards) {
     if (guard.kind == guard_kind::keep) {
       if (moves && is_at_or_below(guard.path, path)) return &guard;
+    } else if (guard.kind == guard_kind::made) {
+      if (operation == guarded_operation::place && is_at_or_below(guard.path, path)) return &guard;
     } else if (guard.kind == guard_kind::nested) {
       // Of a name with several parts the parent is not where it begins.
       const bool one_part = guard.path.find('/', guard.directory.size() + 1) == std::string::npos;

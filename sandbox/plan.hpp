@@ -34,6 +34,8 @@ enum class guard_kind : std::uint8_t {
           ///< be changed or removed where no mount stands over them, but in folders that the
           ///< command has made itself, and below what `opened` names
   keep,   ///< `path` exists and cannot be a mount point (a symbolic link): it must stay as it is
+  made, ///< `path` and the folders above it may be made where they are missing, but nothing may be
+        ///< placed there: a link would widen what the next command is granted
 };
 
 struct creation_guard {

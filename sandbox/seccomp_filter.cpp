@@ -314,6 +314,11 @@ void add_rules(rule_sink& sink, init::network_kind network, bool guard_creation,
     sink.add({"ioctl"}, filter_answer::refuse, "typing into a terminal",
              {masked(1, low_word, request)});
 
+  // A lease on a file makes who opens it wait, also where it is only readable here.
+  for (const std::uint64_t command : {F_SETLEASE, F_NOTIFY})
+    sink.add({"fcntl"}, filter_answer::refuse, "a lease or a watch",
+             {masked(1, low_word, command)});
+
   network_rules(sink, network);
 
   if (guard_creation) {

@@ -4,7 +4,9 @@
 #include "policy/path_text.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -62,10 +64,20 @@ private:
   void enter(const std::string& folder, states state, std::uint32_t level = 0) {
     const bool all_done =
         std::all_of(state.begin(), state.end(), [](const auto& one) { return one.empty(); });
-    struct stat status {};
-    if (all_done || ::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
-    if (visited_.emplace(status.st_dev, status.st_ino, state).second)
+    struct statx status {};
+    if (all_done) return;
+    if (::statx(AT_FDCWD, folder.c_str(), 0, STATX_TYPE | STATX_INO | STATX_MNT_ID, &status) != 0) {
+      if (errno == ENAMETOOLONG) stop({folder, std::move(state), level}, too_long(folder));
+      return;
+    }
+    if (!S_ISDIR(status.stx_mode)) return;
+    // A folder that is mounted a second time is there twice.
+    if (visited_.emplace(status.stx_mnt_id, status.stx_ino, state).second)
       waiting_.push_back({folder, std::move(state), level});
+  }
+
+  static std::string too_long(const std::string& folder) {
+    return "the path of a folder is too long: `" + folder.substr(0, 100) + "…`";
   }
 
   /// The walk ends: what still had something to find is not expanded.
@@ -78,8 +90,13 @@ private:
   void list(const pending& at) {
     DIR* stream = ::opendir(at.folder.c_str());
     if (!stream) {
-      // Files in a folder that can be entered but not listed can still be read by name.
-      if (::access(at.folder.c_str(), X_OK) == 0) stop(at, "`" + at.folder + "` cannot be listed");
+      // Files in a folder that can be entered but not listed can still be read by name, and a
+      // folder of ours can be opened.
+      struct stat status {};
+      const int failure = errno;
+      if (::access(at.folder.c_str(), X_OK) == 0 || failure == ENAMETOOLONG ||
+          (::stat(at.folder.c_str(), &status) == 0 && status.st_uid == ::geteuid()))
+        stop(at, "`" + at.folder + "` cannot be listed");
       return;
     }
     while (const dirent* entry = stopped_ ? nullptr : ::readdir(stream)) {
@@ -111,7 +128,7 @@ private:
           return stop(at, "more than " + std::to_string(limits_.glob_matches) + " paths match");
         auto match = path();
         auto found = look_at(match);
-        facts_.glob_matches.push_back({pattern, std::move(match), std::move(found)});
+        facts_.glob_matches.push_back({pattern, std::move(match), std::move(found), false});
       } else if (may_be_folder) {
         below[i] = glob.step(at.state[i], text);
       }
@@ -126,8 +143,18 @@ private:
   std::size_t& entries_;
   bool stopped_ = false;
   std::vector<pending> waiting_;
-  std::set<std::tuple<dev_t, ino_t, states>> visited_;
+  std::set<std::tuple<std::uint64_t, std::uint64_t, states>> visited_; ///< mount, inode
 };
+
+/// Frameworks name files with the characters of patterns: both readings are denied.
+void add_as_spelled(host_facts& facts, const policy::resolved_glob& resolved,
+                    const policy::path_glob& glob, const std::string& pattern) {
+  auto path = (resolved.folder == "/" ? "" : resolved.folder) + "/" + resolved.rest;
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || glob.matches(path)) return;
+  auto found = look_at(path);
+  facts.glob_matches.push_back({pattern, std::move(path), std::move(found), true});
+}
 
 } // namespace
 
@@ -141,6 +168,7 @@ void walk_globs(host_facts& facts, const std::vector<policy::resolved_glob>& glo
     const auto fact = facts.paths.try_emplace(folder, path_fact{}).first;
     if (fact->second.canonical.empty()) fact->second = look_at(folder);
     auto glob = policy::path_glob::compile(pattern);
+    if (glob) add_as_spelled(facts, resolved, *glob, pattern);
     if (!glob || fact->second.kind != path_kind::directory) continue;
     walks.try_emplace(folder, facts, depth, limits, entries)
         .first->second.add(*std::move(glob), pattern);

@@ -366,23 +366,25 @@ std::string input_required(const review_request& asked, std::string_view request
   return finish(std::move(json));
 }
 
-review_decision decision_of(const elicit_result& answer, const review_request& asked) {
+std::optional<review_decision> decision_of(const elicit_result& answer,
+                                           const review_request& asked) {
   if (answer.action != "accept") return review_decision::denied;
-  if (!answer.content) return review_decision::denied; // it does not meet the schema
-  const auto* fields = std::get_if<json_tree::object>(&answer.content->value);
-  if (!fields) return review_decision::denied;
+  const auto* fields =
+      answer.content ? std::get_if<json_tree::object>(&answer.content->value) : nullptr;
+  if (!fields) return std::nullopt;
   for (const auto& [name, value] : *fields) {
     if (name != "decision") continue;
     const auto* word = std::get_if<std::string>(&value.value);
-    if (!word) return review_decision::denied;
+    if (!word) return std::nullopt;
     if (*word == "accept") return review_decision::approved;
+    if (*word == "decline") return review_decision::denied;
     if (*word == "acceptForSession" && asked.session_offered && !asks_permissions(asked))
       return review_decision::approved_for_session;
     if (*word == "acceptWithRule" && !asked.proposed_amendment.empty())
       return review_decision::approved_execpolicy_amendment;
-    return review_decision::denied;
+    return std::nullopt;
   }
-  return review_decision::denied;
+  return std::nullopt;
 }
 
 std::string progress(const json_tree& token, int step, std::string_view message) {

@@ -83,8 +83,9 @@ std::string call_error(bool modern, std::string_view message);
 std::string question(const review_request& asked);
 /// The result that asks: the client calls again with the answer and this state.
 std::string input_required(const review_request& asked, std::string_view request_state);
-/// What the user's answer to `question` means. An answer that was not on offer is a no.
-review_decision decision_of(const elicit_result& answer, const review_request& asked);
+/// What the user's answer to `question` means; nothing where it is none of what was on offer (§48).
+std::optional<review_decision> decision_of(const elicit_result& answer,
+                                           const review_request& asked);
 std::string progress(const json_tree& token, int step, std::string_view message);
 
 } // namespace gatehouse::rpc::mcp

@@ -148,6 +148,24 @@ TEST_SUITE("protocol.profile_json") {
     }
   }
 
+  TEST_CASE("§60 a name that stands twice is an error and not the last one") {
+    for (
+        const char* twice :
+        {R"({"type":"managed","file_system":{"type":"unrestricted"},"network":"restricted","network":"enabled"})",
+         R"({"type":"managed","file_system":{"type":"restricted","entries":[{"path":{"type":"path","path":"/a"},"access":"deny","access":"write"}]},"network":"restricted"})"}) {
+      const auto message = message_of(twice);
+      CHECK_MESSAGE(message.find("stands twice") != std::string::npos, message);
+    }
+    CHECK_FALSE(decode_additional_permissions(R"({"network":{},"network":{"enabled":true}})"));
+  }
+
+  TEST_CASE("§64 a URI is no deny glob that denies nothing") {
+    CHECK(message_of(
+              restricted(
+                  R"({"path":{"type":"glob_pattern","pattern":"file:///w/s*"},"access":"deny"})"))
+              .find("/file_system/entries/0/path/pattern") != std::string::npos);
+  }
+
   TEST_CASE("§61 a scan depth is a whole number of at least one") {
     const auto with = [](const std::string& depth) {
       return R"({"type":"managed","file_system":{"type":"restricted","entries":[],"glob_scan_max_depth":)" +

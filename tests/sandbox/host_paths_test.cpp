@@ -1,5 +1,7 @@
 #include "sandbox/host_paths.hpp"
 
+#include "sandbox/plan.hpp"
+
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -161,6 +163,45 @@ TEST_SUITE("sandbox.host_paths") {
     const auto facts = gather_host_facts(workspace(), context_of(s));
     CHECK(find_protected(facts, s / "w/.githooks"));
     CHECK_FALSE(find_protected(facts, s / "w/no"));
+  }
+
+  TEST_CASE("§63 a configuration too large to read is a fact, and the plan refuses") {
+    temp_folder s;
+    s.write("w/.git/config", "[core]\n\thooksPath = hk\n" + std::string(1024 * 1024, '#') + "\n");
+    const auto facts = gather_host_facts(workspace(), context_of(s));
+    REQUIRE(facts.unread_configurations.size() == 1);
+    CHECK(facts.unread_configurations[0].first == s / "w/.git/config");
+    CHECK(find_protected(facts, s / "w/hk"));
+    const auto plan = make_mount_plan(workspace(), context_of(s), facts);
+    REQUIRE_FALSE(plan);
+    CHECK(plan.error().message.find(".git/config") != std::string::npos);
+  }
+
+  TEST_CASE("§63 links in protected folders are followed in turn, and what git stores is not") {
+    temp_folder s;
+    s.write("w/.git/HEAD", "x");
+    s.folder("w/.git/refs");
+    s.link("../../objects", "w/.git/objects");
+    s.link("../tools", "w/.git/hooks");
+    s.link("../scripts/a", "w/tools/pre-commit");
+    s.write("w/scripts/a", "x");
+    s.link("settings.json", "w/.claude/other.json");
+    s.link("..", "w/.claude/up");
+    auto facts = gather_host_facts(workspace(), context_of(s));
+    for (const auto* found : {"w/tools", "w/scripts/a"}) {
+      CAPTURE(found);
+      CHECK(find_protected(facts, s / found));
+    }
+    for (const auto* not_found : {"objects", "w/objects", "w/.claude/settings.json"}) {
+      CAPTURE(not_found);
+      CHECK_FALSE(find_protected(facts, s / not_found));
+    }
+    CHECK(facts.warnings.empty());
+    walk_limits limits;
+    limits.linked_entries = 2;
+    facts = gather_host_facts(workspace(), context_of(s), limits);
+    REQUIRE(facts.warnings.size() == 1);
+    CHECK(facts.warnings[0].find("were not all followed") != std::string::npos);
   }
 
   TEST_CASE("§63 a root that is a bare repository protects what git executes") {

@@ -162,6 +162,33 @@ TEST_SUITE("sandbox.plan") {
     CHECK_FALSE(guard_of(plan, "/w/no/pes", op::create_file));
   }
 
+  TEST_CASE("§62 what is granted but missing may be made, and never placed") {
+    pretended_host host{workspace({path("/w/no/pe", access::write)})};
+    host.facts.paths["/w/no/pe"] = pretended_host::missing("/w/no/pe", "/w");
+    const auto plan = host.plan();
+    for (const char* at : {"/w/no", "/w/no/pe"}) {
+      CAPTURE(at);
+      CHECK(guard_of(plan, at, op::place));
+      CHECK_FALSE(guard_of(plan, at, op::make_directory));
+      CHECK_FALSE(guard_of(plan, at, op::create_file));
+    }
+    CHECK_FALSE(guard_of(plan, "/w/no/pe/x", op::place));
+  }
+
+  TEST_CASE("§62 of two entries for one place the wider one leaves no guard") {
+    pretended_host host{{special(special_kind::root, access::read), path("/", access::write)}};
+    const auto plan = host.plan();
+    CHECK_FALSE(guard_of(plan, "/dev/null", op::change));
+    CHECK_FALSE(guard_of(plan, "/x", op::create_file));
+  }
+
+  TEST_CASE("§64 what is denied below a folder that a command could open refuses the plan") {
+    pretended_host host{workspace({path("/w/no/pe", access::deny)})};
+    host.facts.paths["/w/no/pe"] = pretended_host::missing("/w/no/pe", "/w/no");
+    host.facts.paths["/w/no/pe"].locked_folder = "/w/no";
+    CHECK(host.failure().message.find("`/w/no` cannot be entered") != std::string::npos);
+  }
+
   TEST_CASE("§62 a missing name that is only readable inside a writable folder cannot be made") {
     pretended_host host{workspace({path("/w/docs", access::read)})};
     host.facts.paths["/w/docs"] = pretended_host::missing("/w/docs", "/w");

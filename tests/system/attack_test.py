@@ -1,6 +1,7 @@
 """What an attack on the whole chain once got away with, each with its smallest input (§D5, §D12, §D14, §63, §97, §99a)."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -213,6 +214,181 @@ class AttackTest(RunCase):
                               env=self.env, capture_output=True, timeout=GRACE_S, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(os.listdir(self.ws), [])
+
+    def write(self, name, text="", mode=0o644):
+        path = os.path.join(self.ws, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        os.chmod(path, mode)
+        return path
+
+    def read(self, name):
+        with open(os.path.join(self.ws, name), "rb") as file:
+            return file.read()
+
+    def sandbox(self, *given, before=(), **more):
+        """`gatehouse sandbox` in the workspace."""
+        return subprocess.run([*before, GATEHOUSE, "sandbox", "--cwd", self.ws, *given], **{
+            "env": self.env, "cwd": self.ws, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True,
+            "timeout": GRACE_S, "check": False, **more})
+
+    def assert_unwritable(self, names):
+        """No command changes the files, nor moves the folders around them."""
+        before = {name: self.read(name) for name in names}
+        script = 'for f in "$@"; do echo evil >> "$f"; mv "${f%%/*}" gone; mkdir -p "${f%/*}"; echo evil > "$f"; done; true'
+        done = self.run_it("--", "sh", "-c", script, "sh", *names)
+        for name, text in before.items():
+            self.assertEqual(self.read(name), text, (name, done.stderr))
+
+    def test_what_links_inside_protected_folders_lead_to_is_not_writable(self):
+        for repository in ("hook", "hooks", "config", "path"):
+            subprocess.run(["git", "init", "-q", f"{self.ws}/{repository}"], env=self.env, check=True)
+        targets = ["hook/scripts/pc.sh", "hooks/tools/pre-commit", "config/conf/gitconfig", "path/scripts/a", "ed/tasks.json"]
+        for target in targets:
+            self.write(target)
+        os.symlink("../../scripts/pc.sh", self.ws + "/hook/.git/hooks/pre-commit")
+        os.rename(self.ws + "/hooks/.git/hooks", self.base + "/samples")
+        os.symlink("../tools", self.ws + "/hooks/.git/hooks")
+        os.rename(self.ws + "/config/.git/config", self.ws + "/config/conf/gitconfig")
+        os.symlink("../conf/gitconfig", self.ws + "/config/.git/config")
+        self.write("path/.git/config", "[core]\n\thooksPath = hk\n")
+        os.mkdir(self.ws + "/path/hk")
+        os.symlink("../scripts/a", self.ws + "/path/hk/pre-commit")
+        os.mkdir(self.ws + "/.vscode")
+        os.symlink("../ed/tasks.json", self.ws + "/.vscode/tasks.json")
+        self.assert_unwritable(targets)
+
+    def test_no_configuration_of_git_hides_the_files_that_it_names(self):
+        self.env["HOME"] = self.ws
+        subprocess.run(["git", "init", "-q", self.ws], env=self.env, check=True)
+        configs = {".git/config": '[include]\n\tpath = "../i/a\\"b"\n\tpath = ../i/loc\\\nal\n\tpath = ../i/"x y"z\n'
+                                  "\tpath = ~/i/home\n\tpath = ../i/back\\\\slash\n",
+                   ".git/config.worktree": b"\xef\xbb\xbf[core]\n\thooksPath = wh\n",
+                   ".git/modules/a/m/config": "[core]\n\tworktree = ../../../../m\n\thooksPath = mh\n[include]\n"
+                                              "\tpath = ../../../../i/module\n"}
+        for name, text in configs.items():
+            self.write(name, text)
+        self.write(".git/modules/a/m/HEAD", "ref: refs/heads/m\n")
+        targets = ['i/a"b', "i/local", "i/x yz", "i/home", "i/back\\slash", "wh/pre-commit", "m/mh/pre-commit", "i/module"]
+        for target in targets:
+            self.write(target)
+        self.assert_unwritable(targets)
+
+    def test_a_repository_around_the_workspace_names_files_in_it_that_no_command_changes(self):
+        subprocess.run(["git", "init", "-q", self.base], env=self.env, check=True)
+        with open(self.base + "/.git/config", "a", encoding="ascii") as config:
+            config.write("[core]\n\thooksPath = ws/hk\n[include]\n\tpath = ../ws/i/inc\n")
+            config.write('[core]\n\tfsmonitor = ws/t/fsm --fast\n[filter "x"]\n\tclean = sh ws/t/clean %f\n')
+        os.symlink("../../ws/scripts/a", self.base + "/.git/hooks/pre-push")
+        targets = ["hk/pre-commit", "i/inc", "scripts/a", "t/fsm", "t/clean"]
+        for target in targets:
+            self.write(target)
+        self.assert_unwritable(targets)
+
+    def test_no_lease_makes_programs_of_the_host_wait(self):
+        path = self.write("file")
+        for command in (1024, 1026):  # F_SETLEASE, F_NOTIFY
+            done = self.sandbox("--profile", "read-only", "--", "python3", "-c",
+                                f"import fcntl, os; fcntl.fcntl(os.open('{path}' if {command} == 1024 else '.', 0), {command}, 1)")
+            self.assertIn("PermissionError", done.stderr)
+
+    def test_a_granted_folder_that_is_missing_does_not_come_to_be_as_a_link(self):
+        outside = self.base + "/outside"
+        os.mkdir(outside)
+        os.symlink(self.ws + "/zz", self.ws + "/dangling")
+        grants = ["--profile", "workspace-write", "--allow-write", "cache/deep", "--allow-write", "dangling"]
+        for script in (f"mkdir -p cache && ln -s {outside} cache/deep", f"rm -rf cache; ln -s {outside} cache",
+                       f"ln -s {outside} l; mv l zz", f"mkdir d; ln -s {outside} d/deep; mv d cache"):
+            self.sandbox(*grants, "--", "sh", "-c", script)
+            for name in ("cache", "cache/deep", "zz"):
+                self.assertFalse(os.path.islink(f"{self.ws}/{name}"), script)
+        made = self.sandbox(*grants, "--", "sh", "-c", "mkdir -p cache/deep zz && touch cache/deep/f zz/f dangling/g")
+        self.assertEqual(made.returncode, 0, made.stderr)
+
+    @unittest.skipIf(os.geteuid() != 0, "mounts are made")
+    def test_what_the_host_mounts_meanwhile_does_not_come_into_a_view(self):
+        os.mkdir(self.ws + "/later")
+        script = ("mount --make-rshared / && { \"$@\" & while [ ! -e up ]; do sleep 0.05; done; "
+                  "mount -t tmpfs x later && touch later/f go; wait; }")
+        done = self.sandbox("--profile", "workspace-write", "--", "sh", "-c", "touch up; while [ ! -e go ]; do sleep 0.05; "
+                            "done; ls later", before=["unshare", "-m", "sh", "-c", script, "sh"])
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    @unittest.skipIf(os.geteuid() != 0, "mounts are made")
+    def test_a_deny_glob_finds_a_folder_that_is_mounted_twice(self):
+        self.write("src/.env", "SECRET")
+        os.mkdir(self.ws + "/bind")
+        done = self.sandbox("--deny-read", "**/.env", "--", "sh", "-c", "cat bind/.env src/.env", before=[
+            "unshare", "-m", "sh", "-c", 'mount --bind src bind && exec "$@"', "sh"])
+        self.assertNotIn("SECRET", done.stdout)
+        self.assertEqual(done.returncode, 1, done.stderr)
+
+    def test_no_command_changes_the_programs_that_run_outside_of_every_sandbox(self):
+        build = os.path.dirname(GATEHOUSE)
+        os.mkdir(self.ws + "/bin")
+        for name in ("gatehouse", "gatehouse-sandbox", "gatehouse-sandbox-init"):
+            shutil.copy(f"{build}/{name}", f"{self.ws}/bin/{name}")
+        script = "rm bin/gatehouse-sandbox; echo evil > bin/gatehouse-host; mv bin b2"
+        done = subprocess.run([self.ws + "/bin/gatehouse", "sandbox", "--profile", "workspace-write", "--cwd", self.ws, "--",
+                               "sh", "-c", script], env=self.env, cwd=self.ws, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=GRACE_S, check=False)
+        self.assertEqual(sorted(os.listdir(self.ws + "/bin")),
+                         ["gatehouse", "gatehouse-sandbox", "gatehouse-sandbox-init"], done.stderr)
+
+    def test_no_command_changes_the_hooks_and_their_programs(self):
+        check, reviewer = self.write("check", "#!/bin/sh\n", 0o755), self.write("reviewer", "#!/bin/sh\n", 0o755)
+        hooks = self.write("hooks.json", json.dumps({"hooks": {"PreToolUse": [
+            {"matcher": "Bash", "hooks": [{"type": "command", "command": f"exec '{check}'"}]}]}}))
+        os.mkdir(self.base + "/gatehouse")
+        os.symlink(hooks, self.base + "/gatehouse/hooks.json")
+        with open(self.base + "/gatehouse/config.toml", "w", encoding="ascii") as config:
+            config.write(f'approvals_reviewer = "auto_review"\nauto_review.command = ["{reviewer}"]\n')
+        before = {path: self.read(path) for path in (check, reviewer, hooks)}
+        done = self.run_it("--", "sh", "-c", "for f in check reviewer hooks.json; do echo evil >> $f; mv $f x; done; true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path, text in before.items():
+            self.assertEqual(self.read(path), text, path)
+
+    def test_a_denied_file_below_a_locked_folder_is_an_error_not_readable(self):
+        self.write("locked/.env", "SECRET")
+        os.chmod(self.ws + "/locked", 0)
+        ordinary = []
+        if os.geteuid() == 0:
+            ordinary = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+            for path in (self.base, self.ws, self.ws + "/locked", self.ws + "/locked/.env"):
+                os.chown(path, 65534, 65534)
+        for denied in (self.ws + "/locked/.env", "**/.env"):
+            done = self.sandbox("--profile", "workspace-write", "--deny-read", denied, "--", "sh", "-c",
+                                "chmod 755 locked; cat locked/.env", before=ordinary)
+            os.chmod(self.ws + "/locked", 0o755)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertNotIn("SECRET", done.stdout)
+            self.assertIn("locked", done.stderr)
+            os.chmod(self.ws + "/locked", 0)
+        os.chmod(self.ws + "/locked", 0o755)
+
+    def test_a_deny_glob_that_meets_a_path_too_long_to_look_at_says_so(self):
+        folder = os.open(self.ws, os.O_RDONLY)
+        for _ in range(25):
+            os.mkdir("d" * 200, dir_fd=folder)
+            folder, above = os.open("d" * 200, os.O_RDONLY, dir_fd=folder), folder
+            os.close(above)
+        os.close(folder)
+        done = self.sandbox("--deny-read", "**/.env", "--", "true")
+        self.assertIn("could not be expanded to its end", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_a_denied_path_that_is_spelled_with_the_characters_of_patterns_is_denied(self):
+        path = self.write("app/[id]/key", "SECRET")
+        for spelled in ("app/[id]/key", path):
+            done = self.sandbox("--deny-read", spelled, "--", "cat", "app/[id]/key")
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+
+    def test_a_write_entry_for_the_root_grants_it(self):
+        done = self.sandbox("--profile", "read-only", "--allow-write", "/", "--", "sh", "-c", "echo > /dev/null && touch made")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(os.path.exists(self.ws + "/made"))
 
 
 if __name__ == "__main__":

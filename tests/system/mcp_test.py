@@ -21,8 +21,8 @@ class Mcp(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.base, True)
         self.ws = os.path.join(self.base, "ws")
         os.mkdir(self.ws)
-        env = dict(os.environ, HOME=self.base, GATEHOUSE_HOME=self.base + "/home", XDG_STATE_HOME=self.base + "/state")
-        self.server = subprocess.Popen([GATEHOUSE, "mcp", "--cwd", self.ws, "--profile", "workspace-write"], env=env,
+        self.env = dict(os.environ, HOME=self.base, GATEHOUSE_HOME=self.base + "/home", XDG_STATE_HOME=self.base + "/state")
+        self.server = subprocess.Popen([GATEHOUSE, "mcp", "--cwd", self.ws, "--profile", "workspace-write"], env=self.env,
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.end)
         self.heard = queue.Queue()
@@ -105,23 +105,42 @@ class Mcp(unittest.TestCase):
     def test_legacy_question_is_a_request_and_its_answer_counts(self):
         self.handshake(elicitation={})
         for content, gone in (({"decision": "accept"}, True), ({"decision": "decline"}, False), ({"decision": 3}, False),
-                              ({"decision": "acceptEverything"}, False), ({}, False), (None, False)):
+                              ({"decision": "acceptEverything"}, False)):
             question = self.ask("tools/call", {"name": "shell_command", "arguments": DELETE})
             self.assertEqual(question["method"], "elicitation/create")
             self.assertIn("rm -rf f", question["params"]["message"])
-            said = {"action": "accept"} if content is None else {"action": "accept", "content": content}
-            self.say(id=question["id"], result=said)
+            self.say(id=question["id"], result={"action": "accept", "content": content})
             told = self.hear()["result"]
             self.assertEqual((told["isError"], "gone" in told["structuredContent"].get("output", "")), (not gone, gone))
 
-    def test_the_end_of_the_client_crashed_the_server_while_a_call_ran(self):
-        self.handshake()
-        self.say(id="running", method="tools/call", params={"name": "shell_command", "arguments": {"command": "sleep 100"}})
-        self.ask("ping", {})  # then end() in the clean-up wants an orderly end
-
-    def test_the_end_of_the_client_crashed_the_server_while_a_question_stood(self):
+    def test_48_an_answer_without_a_decision_was_a_yes(self):
         self.handshake(elicitation={})
-        self.assertEqual(self.ask("tools/call", {"name": "shell_command", "arguments": DELETE})["method"], "elicitation/create")
+        for content in (None, {}, {"decision": None}, {"decision": "approve"}, []):
+            question = self.ask("tools/call", {"name": "shell_command", "arguments": DELETE})
+            self.say(id=question["id"], result={"action": "accept", **({} if content is None else {"content": content})})
+            told = self.hear()["result"]
+            self.assertTrue(told["isError"], content)
+            self.assertNotIn("gone", told["structuredContent"].get("output", ""))
+
+    def test_the_end_of_input_while_something_is_under_way_was_a_crash(self):
+        for arguments in ({"command": "sleep 30"}, DELETE):
+            with subprocess.Popen(self.server.args, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+                for message in ({"id": 1, "method": "initialize",
+                                 "params": {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}},
+                                            "clientInfo": {"name": "test", "version": "1"}}},
+                                {"id": 2, "method": "tools/call",
+                                 "params": {"name": "shell_command", "arguments": arguments}}):
+                    server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+                server.stdin.flush()
+                server.stdout.readline()
+                server.stdin.close()
+                self.assertEqual(server.wait(60), 0)
+
+    def test_a_line_beyond_the_limit_ended_the_server_without_a_word(self):
+        done = subprocess.run(self.server.args, env=self.env, input=b"x" * (17 << 20), capture_output=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"line", done.stderr)
 
     def test_16a_permissions_are_asked_for_and_hold_for_later_commands(self):
         self.handshake(elicitation={})
