@@ -59,7 +59,7 @@ const wish = (thread, ...write) => ({
 test('§53 an approval for the session held for another folder that the agent had put in its place', limit, async () => {
   const thread = await newThread();
   mkdirSync(ws('d'));
-  const call = () => shell(thread, 'touch swapped', { workdir: ws('d'), ...escalated });
+  const call = () => shell(thread, 'touch $(date +%s%N)', { workdir: ws('d'), ...escalated });
   const first = await run(call(), 'acceptForSession');
   assert.equal(first.exitCode, 0, first.message);
   assert.equal((await run(call())).questions.length, 0);
