@@ -5,6 +5,7 @@
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
+#include "sandbox/host_paths.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,6 +37,30 @@ result<std::string> real_folder(const std::string& path) {
 bool is_below(const std::string& path, const std::string& root) {
   return path == root || root == "/" ||
          (path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/');
+}
+
+/// What protects `folder` in the workspace of every served root around it; empty when one of them
+/// leaves it open. Below a protected name all is writable for whoever has his root there.
+std::string protection_of(const std::string& folder, const std::vector<std::string>& served,
+                          const permission_profile& profile,
+                          const policy::access_context& of_thread) {
+  std::string why;
+  for (const auto& root : served) {
+    if (!is_below(folder, root)) continue;
+    if (const auto named = policy::find_protected_name(of_thread.protected_names, root, folder)) {
+      why = "protected name `" + named->name + "`";
+      continue;
+    }
+    auto context = of_thread;
+    context.cwd = root;
+    context.project_roots = {root};
+    const auto facts = sandbox::gather_host_facts(profile, context);
+    const auto answer =
+        policy::evaluate_access(profile, sandbox::with_facts(std::move(context), facts), folder);
+    if (!answer.is_protection) return {};
+    why = answer.decided_by;
+  }
+  return why;
 }
 
 std::string_view bare(std::string_view profile) {
@@ -95,9 +120,9 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
     roots.push_back(*std::move(real));
   }
   if (roots.empty()) roots.push_back(*cwd);
+  auto asked = roots;
+  asked.push_back(*cwd);
   if (agent) {
-    auto asked = roots;
-    asked.push_back(*cwd);
     for (const auto& folder : asked)
       if (std::ranges::none_of(roots_, [&](const auto& root) { return is_below(folder, root); }))
         return error{errc::invalid_request,
@@ -135,6 +160,13 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
       std::move(setup->terms), roots, encode_approval_policy(settings.approval.value),
       start->given_profile ? "custom" : settings.default_permissions.value};
   auto& terms = opening.terms;
+  if (agent && terms.session.profile.kind == profile_kind::managed)
+    for (const auto& folder : asked)
+      if (const auto why =
+              protection_of(folder, roots_, terms.session.profile, terms.session.context);
+          !why.empty())
+        return error{errc::invalid_request, "'" + folder + "' is protected (" + why + ")",
+                     "work in the folder around it, or let a reviewer open the thread"};
   for (const auto& root : roots)
     if (std::ranges::find(terms.session.context.project_roots, root) ==
         terms.session.context.project_roots.end())

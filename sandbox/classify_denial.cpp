@@ -225,6 +225,9 @@ private:
     if (answer.denied_explicitly())
       return "This is denied for everybody in this session and no request can open it: work "
              "without it, or ask the user to change the profile.";
+    if (answer.granted == access::write)
+      return "No request opens this: the path may be written already, but what is granted or "
+             "protected there must neither be moved nor become a link.";
     std::string text = request({{}, entries_for(what), {}});
     if (what.kind == denial_kind::file_write)
       text += " Writable without a request" + writable_folders() + ".";

@@ -9,6 +9,8 @@
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 
 namespace gatehouse::sandbox {
 namespace {
@@ -33,8 +35,9 @@ long open_below(long folder, const char* path) {
   return kernel_call(SYS_openat2, folder, path, &how, sizeof how);
 }
 
-long set_attributes(long mount, unsigned flags, std::uint64_t set, std::uint64_t cleared) {
-  const mount_attr attributes{set, cleared, 0, 0};
+long set_attributes(long mount, unsigned flags, std::uint64_t set, std::uint64_t cleared,
+                    std::uint64_t propagation = 0) {
+  const mount_attr attributes{set, cleared, propagation, 0};
   return kernel_call(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &attributes,
                      sizeof attributes);
 }
@@ -134,17 +137,29 @@ public:
   long run() {
     root_ = kernel_call(SYS_openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (is_error(root_)) return root_;
+    if (const long answer = keep_host_mounts_out(); is_error(answer)) return answer;
     if (const long answer = take_sources(); is_error(answer)) return answer;
     for (std::size_t i = 0; i < count_; ++i)
       if (const long answer = carry_out(i); is_error(answer)) return answer;
-    if (const long answer = remove_masks(); is_error(answer)) return answer;
-    // What the host mounts from now on must not come in: nobody would have made it read-only.
-    const mount_attr attributes{0, 0, private_propagation, 0};
-    return kernel_call(SYS_mount_setattr, root_, "", AT_EMPTY_PATH | with_submounts, &attributes,
-                       sizeof attributes);
+    return remove_masks();
   }
 
 private:
+  /// Mounts that the host makes later would come into the view, writable and with devices. Those
+  /// that came while bubblewrap was at work become what it made of the others.
+  long keep_host_mounts_out() {
+    bool whole_tree = true;
+    for (std::size_t i = 0; i < count_; ++i)
+      whole_tree = whole_tree && !(steps_[i].kind == mount_kind::devices && *steps_[i].source);
+    struct statfs fs {};
+    if (const long seen = kernel_call(SYS_fstatfs, root_, &fs); is_error(seen)) return seen;
+    const bool read_only = whole_tree && (fs.f_flags & ST_RDONLY) != 0;
+    return set_attributes(root_, with_submounts,
+                          MOUNT_ATTR_NOSUID | (whole_tree ? MOUNT_ATTR_NODEV : 0) |
+                              (read_only ? MOUNT_ATTR_RDONLY : 0),
+                          0, private_propagation);
+  }
+
   /// Before the first step covers any of them.
   long take_sources() {
     for (std::size_t i = 0; i < count_; ++i) {

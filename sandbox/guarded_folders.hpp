@@ -28,7 +28,7 @@ public:
   [[nodiscard]] const creation_guard* find_bare_repository(const place& at) const;
 
   /// The command has made the folder `at`. Only so many are remembered; in others the guards for
-  /// nested names stay.
+  /// nested names stay. One on the way to a guarded path is known from then on by what it is, too.
   void add_own(const place& at);
   /// The folder `at` is being removed: its number may come again for somebody else's.
   void forget_own(const place& at);
@@ -40,6 +40,11 @@ private:
   [[nodiscard]] bool is_own(const struct stat& status) const;
   [[nodiscard]] const creation_guard* find(const place& beside, const std::string& name,
                                            guarded_operation operation, bool in_own_folder) const;
+
+  /// The paths of `name` beside what stands at `beside`: as it is called there, and as guards call
+  /// the same folder.
+  [[nodiscard]] std::vector<std::string> paths_of(const place& beside,
+                                                  const std::string& name) const;
 
   struct folder {
     std::string path;

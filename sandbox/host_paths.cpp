@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <deque>
 #include <optional>
 #include <set>
@@ -32,6 +33,19 @@ std::optional<std::string> link_text(const std::string& path) {
   const auto size = ::readlink(path.c_str(), text.data(), text.size());
   if (size <= 0 || static_cast<std::size_t>(size) == text.size()) return std::nullopt;
   return std::string{text.data(), static_cast<std::size_t>(size)};
+}
+
+/// errno of a look at `folder`/`name` when it leaves open whether anything stands there, else 0.
+int unseen_after(int failure, const std::string& folder, const std::string& name) {
+  switch (failure) {
+  case 0:
+  case ENOENT:
+  case ENOTDIR:
+  case ELOOP: return 0;
+  case ENAMETOOLONG: return name.size() > NAME_MAX ? 0 : failure;
+  case EACCES: return is_own(folder) ? failure : 0;
+  default: return failure;
+  }
 }
 
 std::string joined(std::string_view folder, std::string_view name) {
@@ -66,6 +80,11 @@ void look_at_protected_names(host_facts& facts, const std::string& root,
 
 } // namespace
 
+bool is_own(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
+}
+
 path_fact look_at(std::string_view path) {
   path_fact fact;
   std::deque<std::string> rest;
@@ -85,14 +104,12 @@ path_fact look_at(std::string_view path) {
     std::string next = real + "/" + name;
     struct stat status {};
     const bool exists = is_folder && ::lstat(next.c_str(), &status) == 0;
+    const int failure = is_folder && !exists ? errno : 0;
     const bool is_link = exists && S_ISLNK(status.st_mode);
     const auto text = is_link && ++links <= max_links ? link_text(next) : std::nullopt;
     if (!exists || (is_link && !text)) {
-      struct stat folder {};
-      if (is_folder && !exists && errno == EACCES && ::stat(real.c_str(), &folder) == 0 &&
-          folder.st_uid == ::geteuid())
-        fact.locked_folder = real;
       fact.existing_folder = real.empty() ? "/" : real;
+      fact.unseen = unseen_after(failure, fact.existing_folder, name);
       fact.canonical = std::move(next);
       for (const auto& part : rest)
         fact.canonical += "/" + part;
@@ -140,7 +157,7 @@ host_facts gather_host_facts(const permission_profile& profile,
     find_git_parts_above(facts, root);
   facts.nested_roots.assign(searched_roots.begin(), searched_roots.end());
   find_nested_names(facts, searched_roots, context.protected_names, limits);
-  find_link_targets(facts, limits);
+  find_link_targets(facts, roots, limits);
   for (const auto& path : context.protected_paths)
     facts.protected_paths.push_back(
         {path, {}, look_at(path), "protected path `" + path + "`", true});

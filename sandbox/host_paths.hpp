@@ -27,8 +27,10 @@ struct path_fact {
   /// Symbolic links on the way, outermost first: (where the link lies, canonical up to its last
   /// name; its text).
   std::vector<std::pair<std::string, std::string>> links;
-  /// Missing for all we know: a folder of ours on the way that we may not enter now, canonical.
-  std::string locked_folder{};
+  /// Missing for all we know: errno when something may stand there all the same. `existing_folder`
+  /// is this user's and may not be searched now (EACCES), the path is longer than the kernel takes
+  /// (ENAMETOOLONG), or the file system failed. Else 0.
+  int unseen = 0;
 
   bool operator==(const path_fact&) const = default;
 };
@@ -91,6 +93,9 @@ host_facts gather_host_facts(const permission_profile& profile,
 /// `context` with everything added that `facts` found to be protected or denied through links, so
 /// that evaluate_access answers as the kernel will.
 policy::access_context with_facts(policy::access_context context, const host_facts& facts);
+
+/// Does it belong to this user, who can open what its mode closes?
+bool is_own(const std::string& path);
 
 /// One path as this host sees it now.
 path_fact look_at(std::string_view path);

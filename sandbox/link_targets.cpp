@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <deque>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,33 +22,39 @@ namespace gatehouse::sandbox {
 namespace {
 
 /// Of a git folder; its links among these lead to data, too.
-constexpr std::array<std::string_view, 5> stored_parts{"objects", "refs", "logs", "lfs", "HEAD"};
+constexpr std::array<std::string_view, 8> stored_parts{"objects", "refs", "logs",     "lfs",
+                                                       "annex",   "svn",  "rr-cache", "HEAD"};
 
 class link_search {
 public:
-  link_search(host_facts& facts, const walk_limits& limits) : facts_{facts}, limits_{limits} {}
+  link_search(host_facts& facts, const std::set<std::string>& roots, const walk_limits& limits)
+      : facts_{facts}, roots_{roots}, limits_{limits} {}
 
   void run() {
-    // What is found is looked through in its turn.
-    for (std::size_t i = 0; i < facts_.protected_paths.size() && !cut_; ++i) {
-      const auto& place = facts_.protected_paths[i];
-      // A link to a folder around the root protects nothing, and all would be walked.
-      if (place.found.kind != path_kind::directory ||
-          policy::is_at_or_below(place.root, place.found.canonical))
-        continue;
-      root_ = place.root;
-      top_ = place.found.canonical;
-      std::vector<std::string> waiting{top_};
-      while (!waiting.empty() && !cut_) {
-        const auto folder = std::move(waiting.back());
-        waiting.pop_back();
-        if (seen_.insert(folder).second) list(folder, waiting);
-      }
+    for (const auto& place : facts_.protected_paths)
+      add(place);
+    while (!waiting_.empty() && !cut_) {
+      at_ = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (seen_.insert(at_.folder).second) list(at_.folder);
     }
   }
 
 private:
-  void list(const std::string& folder, std::vector<std::string>& waiting) {
+  struct pending {
+    std::string folder;
+    std::string top; ///< protected itself
+    std::string root;
+  };
+
+  void add(const protected_fact& place) {
+    const auto& folder = place.found.canonical;
+    // A link to a folder around the root protects nothing, and all would be walked.
+    if (place.found.kind == path_kind::directory && !policy::is_at_or_below(place.root, folder))
+      waiting_.push_back({folder, folder, place.root});
+  }
+
+  void list(const std::string& folder) {
     DIR* stream = ::opendir(folder.c_str());
     if (!stream) return;
     const int at = ::dirfd(stream);
@@ -66,7 +72,7 @@ private:
       if (stored && ::faccessat(at, "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0) continue;
       auto path = folder + "/" + std::string{name};
       if (type == DT_DIR)
-        waiting.push_back(std::move(path));
+        waiting_.push_back({std::move(path), at_.top, at_.root});
       else if (!follow(path))
         return cut(stream, folder);
     }
@@ -75,15 +81,24 @@ private:
 
   /// @return false when there are too many links
   bool follow(const std::string& path) {
-    protect(facts_, root_, path, "what `" + path + "` leads to", true);
+    protect(facts_, at_.root, path, "what `" + path + "` leads to", true);
     // What the folder holds itself is protected with it, and opened with it. A folder around the
     // root cannot be.
-    const auto& target = facts_.protected_paths.back().path;
-    if (policy::is_at_or_below(target, top_) || policy::is_at_or_below(root_, target))
+    const auto& target = facts_.protected_paths.back();
+    const auto& way = target.found.links;
+    const bool stays_inside = policy::is_at_or_below(target.path, at_.top) &&
+                              std::all_of(way.begin(), way.end(), [&](const auto& link) {
+                                return policy::is_at_or_below(link.first, at_.top);
+                              });
+    if (stays_inside || policy::is_at_or_below(at_.root, target.path)) {
       facts_.protected_paths.pop_back();
-    else
-      ++links_;
-    return links_ <= limits_.nested_names;
+      return true;
+    }
+    if (std::any_of(roots_.begin(), roots_.end(), [&](const std::string& root) {
+          return policy::is_at_or_below(target.path, root);
+        }))
+      add(target);
+    return ++links_ <= limits_.nested_names;
   }
 
   void cut(DIR* stream, const std::string& folder) {
@@ -95,9 +110,10 @@ private:
   }
 
   host_facts& facts_;
+  const std::set<std::string>& roots_;
   const walk_limits& limits_;
-  std::string root_;
-  std::string top_;
+  std::deque<pending> waiting_;
+  pending at_;
   std::set<std::string> seen_;
   std::size_t entries_ = 0;
   std::size_t links_ = 0;
@@ -106,8 +122,9 @@ private:
 
 } // namespace
 
-void find_link_targets(host_facts& facts, const walk_limits& limits) {
-  link_search{facts, limits}.run();
+void find_link_targets(host_facts& facts, const std::set<std::string>& roots,
+                       const walk_limits& limits) {
+  link_search{facts, roots, limits}.run();
 }
 
 } // namespace gatehouse::sandbox

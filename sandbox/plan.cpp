@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <set>
 #include <utility>
@@ -44,8 +46,8 @@ public:
                        why,
                    "make it smaller, or make a copy of the work tree without it"};
     if (auto bad = add_entries(); !bad) return bad.error();
-    if (auto bad = check_locked_folders(); !bad) return bad.error();
     add_glob_matches();
+    if (auto bad = check_unseen(); !bad) return bad.error();
     protect();
     guard_entries();
     guard_globs();
@@ -156,14 +158,23 @@ private:
     return {};
   }
 
-  /// What lies below a folder that we may not enter, but that a command could open, cannot be
-  /// masked.
-  [[nodiscard]] result<void> check_locked_folders() const {
+  /// What may stand where we cannot look cannot be masked; but a command can open a folder of its
+  /// user that is writable, and step down a path that is too long.
+  [[nodiscard]] result<void> check_unseen() const {
+    const auto unseen = [&](const path_fact& fact) {
+      return fact.unseen != 0 && (fact.unseen != EACCES || is_writable(fact.existing_folder));
+    };
+    const auto refusal = [](const std::string& what, const path_fact& fact) {
+      return error{errc::invalid_profile,
+                   what + " cannot be enforced here: what stands in `" + fact.existing_folder +
+                       "` cannot be looked at: " + std::strerror(fact.unseen),
+                   "make that folder accessible to yourself (chmod u+x), or deny the whole folder"};
+    };
     for (const auto& entry : entries_)
-      if (const auto& locked = fact_of(entry.path)->locked_folder;
-          entry.access == access::deny && !locked.empty() && is_writable(locked))
-        return cannot(entry.index, "`" + locked + "` cannot be entered, and a command may open it",
-                      "make it accessible to yourself (chmod u+x), or deny the whole folder");
+      if (const auto& fact = *fact_of(entry.path); entry.access == access::deny && unseen(fact))
+        return refusal("entry " + name_of_entry(entry.index), fact);
+    for (const auto& match : facts_.glob_matches)
+      if (unseen(match.found)) return refusal("deny glob `" + match.pattern + "`", match.found);
     return {};
   }
 

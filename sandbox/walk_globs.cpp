@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -17,6 +19,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace gatehouse::sandbox {
@@ -67,17 +70,34 @@ private:
     struct statx status {};
     if (all_done) return;
     if (::statx(AT_FDCWD, folder.c_str(), 0, STATX_TYPE | STATX_INO | STATX_MNT_ID, &status) != 0) {
-      if (errno == ENAMETOOLONG) stop({folder, std::move(state), level}, too_long(folder));
+      if (const auto why = unseen_in(folder, errno); !why.empty())
+        stop({folder, std::move(state), level}, why);
       return;
     }
     if (!S_ISDIR(status.stx_mode)) return;
-    // A folder that is mounted a second time is there twice.
-    if (visited_.emplace(status.stx_mnt_id, status.stx_ino, state).second)
+    // A folder that is mounted a second time is there twice; one mount may show several file
+    // systems that count their files alike (subvolumes).
+    const auto device = makedev(status.stx_dev_major, status.stx_dev_minor);
+    if (visited_.emplace(status.stx_mnt_id, device, status.stx_ino, state).second)
       waiting_.push_back({folder, std::move(state), level});
   }
 
-  static std::string too_long(const std::string& folder) {
-    return "the path of a folder is too long: `" + folder.substr(0, 100) + "…`";
+  /// Why what cannot be looked at may be a folder all the same; empty when it is none.
+  static std::string unseen_in(const std::string& folder, int failure) {
+    switch (failure) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP: return {};
+    case ENAMETOOLONG: // else of the text of a link, which then leads nowhere
+      return folder.size() < PATH_MAX
+                 ? std::string{}
+                 : "the path of a folder is too long: `" + folder.substr(0, 100) + "…`";
+    case EACCES: { // here, or where a link leads
+      const auto fact = look_at(folder);
+      return fact.unseen == 0 ? std::string{} : "`" + fact.existing_folder + "` cannot be searched";
+    }
+    default: return "`" + folder + "` cannot be looked at: " + std::strerror(failure);
+    }
   }
 
   /// The walk ends: what still had something to find is not expanded.
@@ -92,11 +112,10 @@ private:
     if (!stream) {
       // Files in a folder that can be entered but not listed can still be read by name, and a
       // folder of ours can be opened.
-      struct stat status {};
       const int failure = errno;
-      if (::access(at.folder.c_str(), X_OK) == 0 || failure == ENAMETOOLONG ||
-          (::stat(at.folder.c_str(), &status) == 0 && status.st_uid == ::geteuid()))
-        stop(at, "`" + at.folder + "` cannot be listed");
+      if (failure == ENOENT || failure == ENOTDIR || failure == ELOOP) return;
+      if (failure != EACCES || ::access(at.folder.c_str(), X_OK) == 0 || is_own(at.folder))
+        stop(at, "`" + at.folder + "` cannot be listed: " + std::strerror(failure));
       return;
     }
     while (const dirent* entry = stopped_ ? nullptr : ::readdir(stream)) {
@@ -143,7 +162,7 @@ private:
   std::size_t& entries_;
   bool stopped_ = false;
   std::vector<pending> waiting_;
-  std::set<std::tuple<std::uint64_t, std::uint64_t, states>> visited_; ///< mount, inode
+  std::set<std::tuple<std::uint64_t, dev_t, std::uint64_t, states>> visited_; ///< with the mount
 };
 
 /// Frameworks name files with the characters of patterns: both readings are denied.

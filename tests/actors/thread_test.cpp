@@ -37,7 +37,7 @@ TEST_SUITE("actors.thread") {
       kinds.push_back(s.heard->events[i]->what.index());
     }
     // turn, start, question, answer, attempt, output, end
-    CHECK(kinds == std::vector<std::size_t>{0, 2, 3, 4, 5, 6, 8});
+    CHECK(kinds == std::vector<std::size_t>{0, 2, 3, 4, 5, 6, 9});
     CHECK(s.heard->all<thread_events::output_delta>().front().bytes == "ran x\n");
   }
 

@@ -1,6 +1,6 @@
 // §201 A whole session of an IDE extension through the real daemon.
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { AgentClient, ReviewerClient, stdioTransport, SessionLostError } from '../../clients/typescript/dist/index.js';
@@ -226,6 +226,21 @@ test('an agent opens threads below the roots only, and asks for no wider terms',
   writeFileSync(join(daemon.workspace, 'kept'), 'x');
   const result = await agent.callTool(shell(thread, 'echo y > kept'));
   assert.notEqual(result.exitCode, 0);
+});
+
+test('§63 an agent does not open what is protected by working in it', limit, async () => {
+  const repository = join(daemon.workspace, 'repository');
+  for (const folder of ['.git/hooks', '.vscode', 'tools/hooks', 'sub'])
+    mkdirSync(join(repository, folder), { recursive: true });
+  writeFileSync(join(repository, '.git/config'), '[core]\n\thooksPath = tools/hooks\n');
+  for (const folder of ['.git', '.git/hooks', '.vscode', 'tools/hooks']) {
+    const protectedFolder = join(repository, folder);
+    await assert.rejects(agent.startThread({ cwd: protectedFolder }), /is protected/, folder);
+    const both = { cwd: repository, runtimeWorkspaceRoots: [repository, protectedFolder] };
+    await assert.rejects(agent.startThread(both), /is protected/, folder);
+  }
+  const { thread } = await agent.startThread({ cwd: repository, runtimeWorkspaceRoots: [join(repository, 'sub')] });
+  assert.equal((await agent.callTool(shell(thread, 'touch sub/made'))).exitCode, 0);
 });
 
 test('§201 the same session over standard input and output', limit, async () => {

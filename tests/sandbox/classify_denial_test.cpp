@@ -212,8 +212,24 @@ TEST_SUITE("sandbox.classify_denial") {
     auto e = failed("/srv/x: Read-only file system");
     e.argv = {"bash", "-c", "echo '/srv/x: Read-only file system' >&2; exit 1"};
     CHECK_FALSE(judge(e).has_value());
+    e = failed("touch: '/srv/x': Read-only file system");
+    e.argv = {"grep", "Read-only file system", "log"};
+    CHECK_FALSE(judge(e).has_value());
     e = failed("curl: (6) Could not resolve host: example.org", 6);
     e.argv = {"bash", "-c", "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6"};
+    CHECK_FALSE(judge(e).has_value());
+  }
+
+  TEST_CASE("§92b words of a program that was called are a refusal, whatever else was printed") {
+    auto e = failed("touch: /etc/fake: Read-only file system\n"
+                    "touch: cannot touch '.git/q': Read-only file system");
+    e.argv = {"sh", "-c", "echo 'touch: /etc/fake: Read-only file system' >&2; touch .git/q"};
+    const auto d = judge(e);
+    REQUIRE(d.has_value());
+    CHECK(d->path == "/w/.git/q");
+    e = failed("ln: failed to create hard link 'q' => '.git/config': Invalid cross-device link");
+    CHECK(judge(e).has_value());
+    e = failed("ln: failed to create hard link 'q' => '/etc/hosts': Invalid cross-device link");
     CHECK_FALSE(judge(e).has_value());
   }
 

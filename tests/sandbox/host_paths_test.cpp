@@ -187,8 +187,11 @@ TEST_SUITE("sandbox.host_paths") {
     s.write("w/scripts/a", "x");
     s.link("settings.json", "w/.claude/other.json");
     s.link("..", "w/.claude/up");
+    s.link("../x", "w/.claude/around");
+    s.link(".claude/agent", "w/x");
+    s.write("w/.claude/agent", "x");
     auto facts = gather_host_facts(workspace(), context_of(s));
-    for (const auto* found : {"w/tools", "w/scripts/a"}) {
+    for (const auto* found : {"w/tools", "w/scripts/a", "w/.claude/agent"}) {
       CAPTURE(found);
       CHECK(find_protected(facts, s / found));
     }
@@ -278,6 +281,17 @@ TEST_SUITE("sandbox.host_paths") {
     const auto facts = gather_host_facts(workspace({glob("**/secret/*.env")}), context_of(s));
     CHECK(matched(facts) == std::vector<std::string>{s / "w/secret/k.env"});
     CHECK(facts.glob_matches[0].found.canonical == s / "w/a/k.env");
+  }
+
+  TEST_CASE("§64 a path that is spelled as the pattern is denied, whatever the pattern matches") {
+    temp_folder s;
+    s.write("w/x[1].txt", "x");
+    s.write("w/x1.txt", "x");
+    const auto profile = workspace({glob("x[1].txt")});
+    const auto facts = gather_host_facts(profile, context_of(s));
+    CHECK(matched(facts) == std::vector<std::string>{s / "w/x1.txt", s / "w/x[1].txt"});
+    CHECK(evaluate_access(profile, with_facts(context_of(s), facts), s / "w/x[1].txt").granted ==
+          access::deny);
   }
 
   TEST_CASE("§61 a scan depth counts the levels below the literal folder") {

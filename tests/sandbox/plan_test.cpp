@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <string>
 
 using namespace gatehouse;
@@ -182,11 +183,28 @@ TEST_SUITE("sandbox.plan") {
     CHECK_FALSE(guard_of(plan, "/x", op::create_file));
   }
 
-  TEST_CASE("§64 what is denied below a folder that a command could open refuses the plan") {
-    pretended_host host{workspace({path("/w/no/pe", access::deny)})};
-    host.facts.paths["/w/no/pe"] = pretended_host::missing("/w/no/pe", "/w/no");
-    host.facts.paths["/w/no/pe"].locked_folder = "/w/no";
-    CHECK(host.failure().message.find("`/w/no` cannot be entered") != std::string::npos);
+  TEST_CASE(
+      "§64 what is denied where nobody can look refuses the plan, if a command could get there") {
+    struct row {
+      int unseen;
+      const char* folder;
+      bool refused;
+    };
+    for (const auto& [unseen, folder, refused] :
+         {row{EACCES, "/w/no", true}, {EACCES, "/srv", false}, {ENAMETOOLONG, "/srv", true}}) {
+      CAPTURE(folder);
+      auto fact = pretended_host::missing(std::string{folder} + "/.env", folder);
+      fact.unseen = unseen;
+      pretended_host host{workspace({path("/x/.env", access::deny), glob("/x/**")})};
+      host.facts.paths["/x/.env"] = fact;
+      pretended_host matched{workspace({glob("/x/**")})};
+      matched.facts.glob_matches = {{"/x/**", "/x/.env", fact, false}};
+      for (const auto* one : {&host, &matched}) {
+        const auto plan = make_mount_plan(one->profile, one->context, one->facts);
+        CHECK(plan.has_value() != refused);
+        if (!plan) CHECK(plan.error().message.find(folder) != std::string::npos);
+      }
+    }
   }
 
   TEST_CASE("§62 a missing name that is only readable inside a writable folder cannot be made") {

@@ -306,6 +306,40 @@ class AttackTest(RunCase):
         made = self.sandbox(*grants, "--", "sh", "-c", "mkdir -p cache/deep zz && touch cache/deep/f zz/f dangling/g")
         self.assertEqual(made.returncode, 0, made.stderr)
 
+    def test_a_granted_folder_is_not_exchanged_for_a_link_whatever_the_backend(self):
+        outside = self.base + "/outside"
+        os.mkdir(outside)
+        ways = (("a/out", "rmdir a/out; ln -s {} a/out"), ("a/out", "mv a b; mkdir a; ln -s {} a/out"),
+                ("new", "ln -s {} new"), ("new", "ln -s {} x; ln -P x new"), ("new", "mkdir new; rmdir new; ln -s {} new"),
+                ("new/er", "mkdir x; ln -s {} x/er; mv x new"))
+        for backend in ("linux", "landlock"):
+            for path, way in ways:
+                subprocess.run(f"rm -rf {self.ws}/*; mkdir -p {self.ws}/a/out", shell=True, check=True)
+                for script in (way.format(outside), f"touch {outside}/escaped"):
+                    self.sandbox("--backend", backend, "--allow-write", f"{self.ws}/{path}", "--", "sh", "-c", script)
+                self.assertEqual(os.listdir(outside), [], (backend, way))
+
+    @unittest.skipIf(os.geteuid() != 0, "mounts are made")
+    def test_a_second_mount_is_no_way_around_the_folders_above_a_granted_one(self):
+        outside, other = self.base + "/outside", self.base + "/other"
+        os.mkdir(outside)
+        os.mkdir(other)
+        self.sandbox("--allow-write", "new/er/deep", "--allow-write", other, "--", "sh", "-c",
+                     f"mkdir {other}/new {other}/new/er; ln -s {outside} {other}/new/er/deep",
+                     before=["unshare", "-m", "sh", "-c", f'mount --bind . {other} && exec "$@"', "sh"])
+        self.assertEqual(os.listdir(self.ws + "/new/er"), [])
+
+    def test_no_mount_of_a_view_hears_of_the_host(self):
+        shared = ["unshare", "-m", "--propagation", "shared"] if os.geteuid() == 0 else []
+        granted = json.dumps({"type": "managed", "network": "restricted", "file_system": {"type": "restricted", "entries": [
+            {"path": {"type": "special", "value": {"kind": kind}}, "access": access}
+            for kind, access in (("minimal", "read"), ("project_roots", "write"))]}})
+        for profile in ("read-only", "workspace-write", granted):
+            told = self.sandbox("--profile", profile, "--", "cat", "/proc/self/mountinfo", before=shared)
+            self.assertIn(" / ", told.stdout, told.stderr)
+            self.assertNotIn("master:", told.stdout)
+            self.assertNotIn("shared:", told.stdout)
+
     @unittest.skipIf(os.geteuid() != 0, "mounts are made")
     def test_what_the_host_mounts_meanwhile_does_not_come_into_a_view(self):
         os.mkdir(self.ws + "/later")
@@ -352,21 +386,21 @@ class AttackTest(RunCase):
 
     def test_a_denied_file_below_a_locked_folder_is_an_error_not_readable(self):
         self.write("locked/.env", "SECRET")
-        os.chmod(self.ws + "/locked", 0)
         ordinary = []
         if os.geteuid() == 0:
             ordinary = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
             for path in (self.base, self.ws, self.ws + "/locked", self.ws + "/locked/.env"):
                 os.chown(path, 65534, 65534)
-        for denied in (self.ws + "/locked/.env", "**/.env"):
-            done = self.sandbox("--profile", "workspace-write", "--deny-read", denied, "--", "sh", "-c",
-                                "chmod 755 locked; cat locked/.env", before=ordinary)
-            os.chmod(self.ws + "/locked", 0o755)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertNotIn("SECRET", done.stdout)
-            self.assertIn("locked", done.stderr)
-            os.chmod(self.ws + "/locked", 0)
-        os.chmod(self.ws + "/locked", 0o755)
+        os.symlink("locked", self.ws + "/a_link")
+        for denied in (self.ws + "/locked/.env", "**/.env", "a_link/.env"):
+            for mode in (0, 0o400, 0o100):
+                os.chmod(self.ws + "/locked", mode)
+                done = self.sandbox("--profile", "workspace-write", "--deny-read", denied, "--", "sh", "-c",
+                                    "chmod 755 locked; cat locked/.env", before=ordinary)
+                os.chmod(self.ws + "/locked", 0o755)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertNotIn("SECRET", done.stdout, (denied, mode))
+                self.assertIn("locked", done.stderr)
 
     def test_a_deny_glob_that_meets_a_path_too_long_to_look_at_says_so(self):
         folder = os.open(self.ws, os.O_RDONLY)
@@ -389,6 +423,14 @@ class AttackTest(RunCase):
         done = self.sandbox("--profile", "read-only", "--allow-write", "/", "--", "sh", "-c", "echo > /dev/null && touch made")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(os.path.exists(self.ws + "/made"))
+
+    def test_a_refusal_is_told_also_where_the_command_line_holds_its_words(self):
+        subprocess.run(["git", "init", "-q", self.ws], env=self.env, check=True)
+        for script in ("echo 'touch: /etc/x: Read-only file system' >&2; touch .git/q", "ln .git/config q"):
+            done = self.run_it("--", "sh", "-c", script)
+            self.assertIn("The sandbox refused writing " + self.ws + "/.git", done.stderr)
+        done = self.run_it("--", "sh", "-c", "echo 'sh: /etc/x: Read-only file system' >&2; false")
+        self.assertNotIn("refused", done.stderr)
 
 
 if __name__ == "__main__":
