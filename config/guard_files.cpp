@@ -128,7 +128,8 @@ guard_programs(const locations& where, const effective_settings& settings, const
   for (const auto& hook : *hooks)
     programs.push_back({hook.where, files_of_command(hook.command, here)});
   // A link, perhaps, to where commands may write.
-  programs.push_back({"hooks.json", files_of_command(shell_quote(where.gatehouse_home + "/hooks.json"), here)});
+  programs.push_back(
+      {"hooks.json", files_of_command(shell_quote(where.gatehouse_home + "/hooks.json"), here)});
   if (const auto& reviewer = settings.auto_review_command.value; !reviewer.empty())
     programs.push_back({"auto_review.command",
                         files_of_command(shell_join(reviewer), {"/", here.search_path, {}})});

@@ -28,7 +28,8 @@ TEST_SUITE("config.guard_files") {
           std::string{". tools/hook.sh"}, std::string{"sh < tools/hook.sh"},
           std::string{"cat | sh 'tools/hook.sh' >> log"}, std::string{"~/tools/hook.sh"},
           std::string{"\"$HOME\"/tools/hook.sh"}, std::string{"sh ${HOME}/tools/hook.sh"},
-          std::string{"sh $HOME/tools/hook.sh"}, std::string{"cd tools && ./hook.sh"}, std::string{"H=tools/hook.sh; sh $H"},
+          std::string{"sh $HOME/tools/hook.sh"}, std::string{"cd tools && ./hook.sh"},
+          std::string{"H=tools/hook.sh; sh $H"},
           std::string{"bash -c 'if true; then tools/hook.sh; fi'"},
           std::string{"python3 -c \"exec(open('tools/hook.sh').read())\""},
           std::string{"sh \"tools/hook.sh"}}) {
