@@ -22,7 +22,7 @@ TEST_SUITE("config.guard_files") {
     const tests::temp_folder base;
     const auto hook = base.write("tools/hook.sh", "#!/bin/sh\n");
     const guard_place place{base.path(), "/usr/bin:/bin", base.path()};
-    for (const std::string script :
+    for (const std::string& script :
          {std::string{"./tools/hook.sh"}, hook, std::string{"sh tools/hook.sh"},
           std::string{"env -i sh -e tools/hook.sh --quiet"}, std::string{"exec tools/hook.sh"},
           std::string{". tools/hook.sh"}, std::string{"sh < tools/hook.sh"},
