@@ -213,7 +213,7 @@ answer local_sockets::bind(const caller& who, const seccomp_data& call) const {
   if (path.empty()) return through;
   const place p = who.locate(AT_FDCWD, path, false);
   if (p.error != 0) return answer::failure(p.error);
-  if (const auto* guard = folders_.find(p, guarded_operation::place)) {
+  if (const auto* guard = folders_.find(p, guarded_operation::create_file)) {
     blocked("bind", p.path(), {}, guard->why);
     return answer::failure(EACCES);
   }

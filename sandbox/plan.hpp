@@ -51,10 +51,11 @@ struct creation_guard {
 
 /// What a program is about to do with a path, as the supervisor sees it.
 enum class guarded_operation : std::uint8_t {
-  create_file, ///< open with O_CREAT of a name that does not exist
+  create_file, ///< open with O_CREAT of a name that does not exist; mknod, bind a socket, a hard
+               ///< link to a file: what can be neither a link nor a folder with content
   make_directory,
   change, ///< open for writing, with O_CREAT, what exists
-  place,  ///< rename, link, symlink, mknod or bind a socket at this path (also both of an exchange)
+  place,  ///< rename to this path, or make a link there (also both of an exchange)
   remove, ///< unlink, rmdir, rename away from this path (also both of an exchange)
 };
 

@@ -241,7 +241,9 @@ answer supervisor::state::make(const caller& who, const name_call& call, const s
   if (at.exists()) return answer::failure(EEXIST);
   const bool folder = call.kind == name_call::what::mkdir;
   if (at.trailing_slash && !folder) return answer::failure(ENOENT);
-  const auto operation = folder ? guarded_operation::make_directory : guarded_operation::place;
+  const auto operation = folder                                  ? guarded_operation::make_directory
+                         : call.kind == name_call::what::symlink ? guarded_operation::place
+                                                                 : guarded_operation::create_file;
   if (const int no = guarded(call, at, operation)) return answer::failure(no);
   if (!may_change(at.folder_path)) return answer::failure(refusal_of(at));
   std::string text;
@@ -280,7 +282,11 @@ answer supervisor::state::link_or_rename(const caller& who, const name_call& cal
   if (to.error != 0) return answer::failure(to.error);
   if (!from.exists()) return answer::failure(ENOENT);
   if (!who.still_waits()) return answer::failure(EINTR);
-  if (const int no = guarded(call, to, guarded_operation::place)) return answer::failure(no);
+  // A hard link is made to what is pinned; a rename goes by name, and what it moves may be another.
+  const bool plain = is_link && !S_ISLNK(from.object_mode);
+  if (const int no =
+          guarded(call, to, plain ? guarded_operation::create_file : guarded_operation::place))
+    return answer::failure(no);
   if (is_link) {
     // Under its new name the file could be changed.
     const auto real = named(who, from);

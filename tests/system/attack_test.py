@@ -319,6 +319,13 @@ class AttackTest(RunCase):
                     self.sandbox("--backend", backend, "--allow-write", f"{self.ws}/{path}", "--", "sh", "-c", script)
                 self.assertEqual(os.listdir(outside), [], (backend, way))
 
+    def test_a_granted_path_that_is_missing_may_come_to_be_as_anything_but_a_link(self):
+        made = ["f", "hard", "pipe", "socket"]
+        done = self.sandbox(*(word for name in [*made, "deep/er"] for word in ("--allow-write", name)), "--", "sh", "-ec",
+                            ": > f; ln f hard; mkfifo pipe; mkdir -p deep/er; "
+                            "python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('socket')\"")
+        self.assertEqual((done.returncode, sorted(os.listdir(self.ws))), (0, ["deep", *made]), done.stderr)
+
     @unittest.skipIf(os.geteuid() != 0, "mounts are made")
     def test_a_second_mount_is_no_way_around_the_folders_above_a_granted_one(self):
         outside, other = self.base + "/outside", self.base + "/other"
