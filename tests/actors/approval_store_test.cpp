@@ -50,7 +50,7 @@ TEST_SUITE("actors.approval_store") {
     auto base = question_about({"bash", "-lc", "make test"});
     approval_store store;
     store.remember(review_decision::approved_for_session, keys(base), "make test");
-    CHECK(store.covers(keys(question_about({"bash", "-c", "make  'test'"}))));
+    CHECK(store.covers(keys(question_about({"bash", "-lc", "make  'test'"}))));
 
     std::vector<review_request> others(7, base);
     others[0].what.environment_id = "other";
