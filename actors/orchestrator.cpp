@@ -1,9 +1,12 @@
 #include "actors/orchestrator.hpp"
 
 #include "actors/asked_folders.hpp"
+#include "protocol/approval_policy_json.hpp"
 #include "protocol/denial_message.hpp"
+#include "protocol/profile_json.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 #include <utility>
 
@@ -33,6 +36,13 @@ orchestrator::behavior_type orchestrator::make_behavior() {
         call_id_ = call->plan.call_id;
         call_ = call;
         flow_.emplace(call->plan);
+        if (partners_.auditor) {
+          const auto& plan = call->plan;
+          note(audit_kind::decision, 0,
+               audit_decision(plan.what, encode_approval_policy(plan.approval),
+                              encode_profile(plan.profile), call->evaluation,
+                              call_flow::first_boundary(plan, call->evaluation.requirement)));
+        }
         feed(flow::requirement_known{call->evaluation});
         return answer;
       },
@@ -126,37 +136,85 @@ void orchestrator::carry_out(flow::unregister_network& effect) {
           });
 }
 
+audit_record_ptr orchestrator::entry(audit_kind kind, int attempt, std::string body) const {
+  return std::make_shared<const audit_record>(
+      audit_record{kind, partners_.session, partners_.turn, call_id_, attempt, std::move(body)});
+}
+
+void orchestrator::note(audit_kind kind, int attempt, std::string body) {
+  if (partners_.auditor)
+    caf::anon_send(partners_.auditor, record_v, entry(kind, attempt, std::move(body)));
+}
+
 void orchestrator::carry_out(flow::start_attempt& effect) {
-  const int number = (*effect.what)->number;
-  const auto backend = (*effect.what)->backend;
+  if (!partners_.auditor) return run(std::move(effect.what));
+  starting_ = std::move(effect.what);
+  const auto& terms = **starting_;
+  request(partners_.auditor, caf::infinite, record_v,
+          entry(audit_kind::attempt, terms.number,
+                audit_attempt(call_->plan.what, terms.backend, terms.network,
+                              encode_profile(terms.profile),
+                              terms.by ? terms.by->review_id() : std::string{})))
+      .then([this, n = terms.number](const std::string& why_not) { recorded(n, why_not); },
+            [this, n = terms.number](caf::error& e) {
+              recorded(n, "the auditor failed: " + system().render(e));
+            });
+}
+
+void orchestrator::recorded(int attempt, const std::string& why_not) {
+  if (!starting_ || (*starting_)->number != attempt) return; // cancelled meanwhile
+  auto what = std::exchange(starting_, nullptr);
+  if (why_not.empty()) return run(std::move(what));
+  attempt_result kept_back;
+  kept_back.record.number = attempt;
+  kept_back.record.sandbox = (*what)->backend;
+  kept_back.record.network = (*what)->network;
+  kept_back.record.failure =
+      error{errc::io, "nothing was run, since it could not be recorded: " + why_not, {}};
+  feed(flow::attempt_finished{std::move(kept_back)});
+}
+
+void orchestrator::run(attempt_ptr what) {
+  const int number = (*what)->number;
+  const auto backend = (*what)->backend;
   if (auto moved = moved_folder(call_->plan.real_roots)) {
     attempt_result not_here;
     not_here.record.number = number;
     not_here.record.sandbox = backend;
     not_here.record.failure = error{errc::boundary_failed, *std::move(moved), {}};
-    return feed(flow::attempt_finished{std::move(not_here)});
+    return ended(not_here);
   }
-  tell(thread_events::attempt_began{call_id_, number, backend, (*effect.what)->network});
-  request(partners_.runtime, caf::infinite, run_v, std::move(effect.what))
-      .then(
-          [this](const attempt_result_ptr& result) {
-            if (result->record.denied)
-              tell(thread_events::attempt_denied{call_id_, result->record.number,
-                                                 *result->record.denied});
-            feed(flow::attempt_finished{*result});
-          },
-          [this, number, backend](caf::error& e) {
-            attempt_result lost;
-            lost.record.number = number;
-            lost.record.sandbox = backend;
-            lost.record.failure =
-                error{errc::internal, "the runtime failed: " + system().render(e), {}};
-            feed(flow::attempt_finished{std::move(lost)});
-          });
+  tell(thread_events::attempt_began{call_id_, number, backend, (*what)->network});
+  request(partners_.runtime, caf::infinite, run_v, std::move(what))
+      .then([this](const attempt_result_ptr& result) { ended(*result); },
+            [this, number, backend](caf::error& e) {
+              attempt_result lost;
+              lost.record.number = number;
+              lost.record.sandbox = backend;
+              lost.record.failure =
+                  error{errc::internal, "the runtime failed: " + system().render(e), {}};
+              ended(lost);
+            });
 }
 
-void orchestrator::carry_out(flow::cancel_attempt&) {
-  send(partners_.runtime, cancel_v, call_id_);
+void orchestrator::ended(const attempt_result& result) {
+  const auto& record = result.record;
+  if (record.denied) {
+    tell(thread_events::attempt_denied{call_id_, record.number, *record.denied});
+    if (partners_.auditor) note(audit_kind::denial, record.number, audit_denial(*record.denied));
+  }
+  if (partners_.auditor) note(audit_kind::attempt_end, record.number, audit_attempt_end(record));
+  feed(flow::attempt_finished{result});
+}
+
+void orchestrator::carry_out(flow::cancel_attempt& effect) {
+  if (!starting_) return send(partners_.runtime, cancel_v, call_id_);
+  attempt_result never;
+  never.record.number = effect.attempt;
+  never.record.sandbox = (*starting_)->backend;
+  never.record.ending = attempt_ending::cancelled;
+  starting_ = nullptr;
+  ended(never);
 }
 
 void orchestrator::carry_out(flow::finish& effect) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/auditor_interface.hpp"
 #include "actors/interfaces.hpp"
 #include "protocol/exec_result.hpp"
 #include "reactor/output_stream.hpp"
@@ -157,7 +158,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::process_transcript_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::poll_order_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gatehouse::actors::poll_piece_ptr)
 
-CAF_BEGIN_TYPE_ID_BLOCK(gatehouse_process, gatehouse_last_type_id + 1)
+CAF_BEGIN_TYPE_ID_BLOCK(gatehouse_process, gatehouse_audit_last_type_id + 1)
 
   CAF_ADD_TYPE_ID(gatehouse_process, (gatehouse::actors::exec_request_ptr))
   CAF_ADD_TYPE_ID(gatehouse_process, (gatehouse::actors::stdin_request_ptr))

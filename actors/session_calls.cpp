@@ -82,6 +82,8 @@ session_thread::begin_item(const std::string& id, const std::string& tool, const
       !terms_.hooks.rules.matching(hook_event::post_tool_use, hook_tool_of(tool)).empty();
   call.tool = tool;
   call.done = std::move(on_end);
+  if (audit_.sink)
+    audit_.sink->record(entry(audit_kind::request, id, audit_request(tool, what)), {});
   return call;
 }
 
@@ -133,7 +135,7 @@ void session_thread::run(const tool_request& asked, planned_call planned,
           });
 }
 
-void session_thread::ended(const std::string& call_id, const call_report_ptr& report) {
+void session_thread::conclude(const std::string& call_id, const call_report_ptr& report) {
   auto found = running_.extract(call_id);
   if (found.empty()) return;
   const auto& call = found.mapped();

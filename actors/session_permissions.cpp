@@ -6,6 +6,7 @@
 #include "protocol/approval_key.hpp"
 #include "protocol/denial_message.hpp"
 #include "protocol/digest.hpp"
+#include "protocol/profile_json.hpp"
 #include "sandbox/host_paths.hpp"
 
 #include <caf/actor_system.hpp>
@@ -132,6 +133,12 @@ call_report session_thread::permissions_report(const review_request& question,
   grant.scope = given.scope;
   grant.turn_id = call->second.told.turn;
   grant.permissions = given.permissions;
+  if (audit_.sink)
+    audit_.sink->record(
+        entry(audit_kind::grant, question.call_id,
+              audit_grant("given", grant.scope == grant_scope::turn ? "turn" : "session",
+                          encode_additional_permissions(grant.permissions))),
+        {});
   grants_.add(std::move(grant));
   if (given.strict_auto_review && turn_open) now_->session.strict_review = true;
   report.ending = call_ending::completed;

@@ -1,4 +1,5 @@
 #include "actors/session_thread.hpp"
+#include "protocol/shell_quote.hpp"
 
 #include <caf/send.hpp>
 
@@ -26,11 +27,16 @@ void session_thread::keep_next_rule() {
   const auto rule = rules_to_keep_.front();
   rules_to_keep_.pop_front();
   kept_ = std::make_shared<std::optional<rules_result>>();
-  const auto queued =
-      workers_.submit([keep = terms_.keep_rule, rule, slot = kept_] { slot->emplace(keep(*rule)); },
-                      [self = caf::actor_cast<session_thread_actor>(this)] {
-                        caf::anon_send(self, report_v, std::string{});
-                      });
+  // On the worker, so that the rule stands in the audit before it stands in the rules.
+  const auto work = [keep = terms_.keep_rule, rule, slot = kept_, audit = audit_.sink,
+                     noted = entry(audit_kind::amendment, {},
+                                   audit_amendment("rule", shell_join(rule->prefix)))] {
+    const auto written = audit ? audit->record_and_wait(noted) : result<void>{};
+    slot->emplace(written ? keep(*rule) : rules_result{written.error()});
+  };
+  const auto queued = workers_.submit(work, [self = caf::actor_cast<session_thread_actor>(this)] {
+    caf::anon_send(self, report_v, std::string{});
+  });
   keeping_ = queued.has_value();
   if (!queued)
     publish(thread_events::warning{"the rule was not kept: " + to_string(queued.error())}, turn_);

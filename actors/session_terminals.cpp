@@ -71,7 +71,18 @@ void session_thread::write_stdin(const std::string& call_id, const stdin_argumen
   order.session_id = asked.session_id;
   order.chars = asked.chars;
   order.yield = asked.yield;
-  to_terminals(call_id, std::make_shared<const stdin_request>(std::move(order)));
+  const auto ready = std::make_shared<const stdin_request>(std::move(order));
+  if (!partners_.auditor || asked.chars.empty()) return to_terminals(call_id, ready);
+  // What is typed is an effect: its entry comes first. The characters are those of the request.
+  when_recorded(
+      entry(audit_kind::attempt, call_id, audit_stdin(asked.session_id)),
+      [this, call_id, ready](const std::string& why_not) {
+        if (why_not.empty()) return to_terminals(call_id, ready);
+        exec_reply kept_back;
+        kept_back.failure =
+            error{errc::io, "nothing was typed, since it could not be recorded: " + why_not, {}};
+        terminal_answered(call_id, kept_back);
+      });
 }
 
 template <class Order>
@@ -115,7 +126,19 @@ void session_thread::terminal_ended(const thread_events::terminal_ended& over) {
     return;
   }
   const auto session = background_.extract(over.call_id);
-  if (!session.empty()) publish(over, session.mapped().turn);
+  if (session.empty()) return;
+  const auto& turn = session.mapped().turn;
+  if (audit_.sink) {
+    const auto write = [&](audit_kind kind, std::string body) {
+      auto noted = entry(kind, over.call_id, std::move(body));
+      noted.turn = turn;
+      noted.attempt = over.how.number;
+      audit_.sink->record(std::move(noted), {});
+    };
+    if (over.how.denied) write(audit_kind::denial, audit_denial(*over.how.denied));
+    write(audit_kind::attempt_end, audit_attempt_end(over.how));
+  }
+  publish(over, turn);
 }
 
 /// A session that is in the background already is not touched (§127).

@@ -40,9 +40,10 @@ std::string call_of(const thread_event_body& what) {
 } // namespace
 
 session_thread::session_thread(caf::actor_config& config, thread_terms terms,
-                               reactor::event_loop& loop, reactor::worker_pool& workers)
-    : session_thread_actor::base{config}, terms_{std::move(terms)}, loop_{loop}, workers_{workers},
-      log_{terms_.retained_bytes}, grace_{loop} {}
+                               reactor::event_loop& loop, reactor::worker_pool& workers,
+                               program_audit audit)
+    : session_thread_actor::base{config}, terms_{std::move(terms)}, audit_{std::move(audit)},
+      loop_{loop}, workers_{workers}, log_{terms_.retained_bytes}, grace_{loop} {}
 
 void session_thread::on_exit() {
   grace_.cancel();
@@ -53,6 +54,7 @@ void session_thread::on_exit() {
   if (partners_.runtime) caf::anon_send_exit(partners_.runtime, why);
   if (partners_.network) caf::anon_send_exit(partners_.network, why);
   if (partners_.patches) caf::anon_send_exit(partners_.patches, why);
+  if (partners_.auditor) caf::anon_send_exit(partners_.auditor, why);
   if (terminals_) caf::anon_send_exit(terminals_, why);
   terminals_ = nullptr;
   partners_ = {};
@@ -61,6 +63,7 @@ void session_thread::on_exit() {
   promises_.clear();
   subscribers_.clear();
   terms_ = {};
+  audit_ = {};
 }
 
 session_thread::behavior_type session_thread::make_behavior() {
@@ -91,6 +94,7 @@ session_thread::behavior_type session_thread::make_behavior() {
     partners_.patches =
         system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
+  if (audit_.sink) begin_audit();
   if (terms_.session.network) add_network();
   partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
   partners_.amendments = caf::actor_cast<amendment_actor>(this);
@@ -130,9 +134,15 @@ void session_thread::add_network() {
   network.session_offered = terms_.session_approvals;
   network.answers = memory_->hosts;
   if (terms_.keep_host)
-    network.keep_rule = [keep = terms_.keep_host, &workers = workers_](const host_key& key,
-                                                                       bool allow) {
-      (void)workers.submit([keep, key, allow] { keep(key, allow); }, [] {});
+    network.keep_rule = [keep = terms_.keep_host, &workers = workers_, audit = audit_.sink,
+                         id = terms_.id](const host_key& key, bool allow) {
+      const auto work = [keep, key, allow, audit, id] {
+        const auto text = std::string{allow ? "allow " : "deny "} + to_string(key);
+        if (!audit || audit->record_and_wait(
+                          {audit_kind::amendment, id, {}, {}, 0, audit_amendment("host", text)}))
+          keep(key, allow);
+      };
+      (void)workers.submit(work, [] {});
     };
   network.on_blocked = [self =
                             caf::actor_cast<observer_actor>(this)](const blocked_connection& what) {
@@ -275,6 +285,13 @@ void session_thread::on(const thread_messages::revoke& m) {
   const bool found = m.what == kind::grant      ? grants_.revoke(m.id)
                      : m.what == kind::approval ? memory_->approvals.revoke(m.id)
                                                 : memory_->hosts->revoke(m.id);
+  if (found && audit_.sink) {
+    const auto* what = m.what == kind::grant      ? "grant"
+                       : m.what == kind::approval ? "approval"
+                                                  : "host";
+    audit_.sink->record(
+        entry(audit_kind::grant, {}, audit_grant("revoked", what, std::to_string(m.id))), {});
+  }
   if (m.done) m.done(found);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/program_audit.hpp"
 #include "actors/event_log.hpp"
 #include "actors/open_reviews.hpp"
 #include "actors/orchestrator.hpp"
@@ -39,7 +40,7 @@ class session_thread : public session_thread_actor::base {
 public:
   /// `loop` and `workers` outlive the actor.
   session_thread(caf::actor_config& config, thread_terms terms, reactor::event_loop& loop,
-                 reactor::worker_pool& workers);
+                 reactor::worker_pool& workers, program_audit audit = {});
 
   behavior_type make_behavior() override;
   void on_exit() override;
@@ -68,6 +69,7 @@ private:
     session_terms session;
     hook_payload hooks;
     std::vector<transcript_entry> transcript;
+    std::string turn; ///< the open one, or the last
     std::uint64_t rules_generation = 0;
     bool reviewer_present = false;
   };
@@ -127,6 +129,11 @@ private:
   tool_call_actor spawn_call(orchestrator_partners partners, hook_tool tool);
   void cancel(const std::string& call_id, const running_call& call);
   void ended(const std::string& call_id, const call_report_ptr& report);
+  void conclude(const std::string& call_id, const call_report_ptr& report);
+  void begin_audit();
+  /// @param go_on hears nothing when the entry stands, else why it does not
+  void when_recorded(audit_record what, std::function<void(const std::string&)> go_on);
+  [[nodiscard]] audit_record entry(audit_kind kind, std::string call_id, std::string body) const;
   void note(transcript_entry entry);
 
   caf::result<review_answer_ptr> hold(const review_request_ptr& question);
@@ -141,6 +148,7 @@ private:
   void finish_closing();
 
   thread_terms terms_;
+  program_audit audit_;
   reactor::event_loop& loop_;
   reactor::worker_pool& workers_;
   std::shared_ptr<now> now_ = std::make_shared<now>();

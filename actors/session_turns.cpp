@@ -10,7 +10,7 @@ namespace gatehouse::actors {
 void session_thread::open_turn(std::string turn_id) {
   turn_ = turn_id.empty() ? "turn-" + random_id() : std::move(turn_id);
   used_ids_.insert(turn_);
-  now_->hooks.turn_id = turn_;
+  now_->hooks.turn_id = partners_.turn = now_->turn = turn_;
   stopped_because_.clear();
   memory_->breaker.reset();
   publish(thread_events::turn_started{}, turn_);

@@ -60,6 +60,7 @@ struct thread_host::state {
   caf::actor_system_config config;
   std::optional<caf::actor_system> system;
   std::vector<std::shared_ptr<place>> places;
+  program_audit audit;
 };
 
 thread_host::thread_host(std::shared_ptr<reactor::clock> time)
@@ -77,6 +78,7 @@ thread_host::~thread_host() {
   }
   (void)reactor::run_until_actors_done(s.loop, *s.system, 10s);
   s.system.reset();
+  s.audit = {};
 }
 
 reactor::event_loop& thread_host::loop() noexcept {
@@ -87,6 +89,10 @@ reactor::worker_pool& thread_host::workers() noexcept {
   return state_->workers;
 }
 
+void thread_host::record_in(program_audit audit) {
+  state_->audit = std::move(audit);
+}
+
 thread_handle thread_host::open(thread_terms terms) {
   auto& s = *state_;
   if (terms.id.empty()) terms.id = "thread-" + random_id();
@@ -94,7 +100,7 @@ thread_handle thread_host::open(thread_terms terms) {
   if (!terms.shell.slots) terms.shell.slots = s.slots;
   std::erase_if(s.places, [](const auto& p) { return !p->actor; });
   const auto p = std::make_shared<place>();
-  p->actor = s.system->spawn<session_thread>(std::move(terms), s.loop, s.workers);
+  p->actor = s.system->spawn<session_thread>(std::move(terms), s.loop, s.workers, s.audit);
   s.places.push_back(p);
   return thread_handle{id, [p, loop = &s.loop](thread_message message) {
                          if (!p->actor) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/program_audit.hpp"
 #include "actors/thread.hpp"
 #include "actors/thread_terms.hpp"
 #include "reactor/event_loop.hpp"
@@ -21,6 +22,10 @@ public:
 
   [[nodiscard]] reactor::event_loop& loop() noexcept;
   [[nodiscard]] reactor::worker_pool& workers() noexcept;
+
+  /// Every thread that is opened from here on is recorded (§205). The sink's last owner is this
+  /// host, so that it does not outlive the loop.
+  void record_in(program_audit audit);
 
   /// @param terms their `id` may be empty: one is made
   thread_handle open(thread_terms terms);

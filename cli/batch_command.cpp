@@ -1,5 +1,6 @@
 #include "cli/batch_command.hpp"
 
+#include "cli/audit_setup.hpp"
 #include "cli/batch_engine.hpp"
 #include "cli/batch_run.hpp"
 #include "cli/batch_slurm.hpp"
@@ -284,6 +285,8 @@ int batch_command(arguments given) {
   actors::thread_host host;
   auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "batch");
   if (!setup) return refuse(setup.error());
+  if (const auto audit = begin_audit(start->where, host, "batch"); !audit)
+    return refuse(audit.error());
   if (const auto ready = open_journal(); !ready) return refuse(ready.error());
   warn(setup->warnings);
 

@@ -147,7 +147,41 @@ constexpr option_spec check_options[] = {
     {"--rules", "FILE", "a rule file; at least one, read in this order", file, {}, true, "-r"},
     {"--pretty", {}, "indented JSON"},
     {"--resolve-host-executables", {}, "a program path may match rules for its name"}};
+constexpr option_spec audit_since{"--since", "TIME", "2026-01-31 or 2026-01-31T12:00:00 (UTC)",
+                                  text};
+constexpr option_spec audit_until{"--until", "TIME", "the same, for the newest", text};
+constexpr option_spec audit_session{"--session", "ID", "of this session", text};
+constexpr option_spec audit_call{"--call", "ID", "of this call", text};
+constexpr option_spec audit_kind{"--kind", "KIND", "of this kind", text,
+                                 "session request decision question review attempt denial "
+                                 "attempt_end end grant amendment pruned "
+                                 "lost"};
+constexpr option_spec audit_limit{"--limit", "N", "the newest so many; list: 50, 0 for all", text};
+constexpr option_spec audit_file{"--file", "PATH", "another audit than your own", file};
+constexpr option_spec audit_list_options[] = {audit_since, audit_until, audit_session, audit_call,
+                                              audit_kind,  audit_limit, audit_file,    json};
+constexpr option_spec audit_show_options[] = {audit_file, json};
+constexpr option_spec audit_export_options[] = {
+    {"--decisions", {}, "what `gatehouse policy replay` takes, instead"},
+    audit_since,
+    audit_until,
+    audit_session,
+    audit_call,
+    audit_kind,
+    audit_limit,
+    audit_file};
+constexpr option_spec audit_verify_options[] = {
+    {"--known", "SEQ:HASH", "a head that was seen before and must still stand", text},
+    audit_file,
+    json};
 constexpr option_spec replay_options[] = {
+    {"--audit", {}, "the decisions of your audit, instead of standard input"},
+    audit_file,
+    audit_since,
+    audit_until,
+    audit_session,
+    audit_call,
+    audit_limit,
     {"--rules", "FILE", "the rules to judge by, instead of the configured ones", file, {}, true},
     {"--add", {}, "on top of the configured rules"},
     {"--cwd", "DIR", "working folder where a request names none", folder}};
@@ -322,17 +356,54 @@ constexpr command_spec table[] = {
      .examples = {"gatehouse policy test ~/.gatehouse/rules/default.rules",
                   "gatehouse policy test --json a.rules b.rules"}},
     {.name = "policy replay",
-     .synopsis = "--rules FILE… [options] < JSONL",
+     .synopsis = "--rules FILE… [options] (--audit | < JSONL)",
      .summary = "what other rules would change",
      .about =
          "A line in: {\"request\": as for `policy explain --jsonl`, \"decision\": its answer}.\n"
          "One line out for each change, and the sum at the end.",
      .notes = "{\"line\":N,\"before\":…,\"after\":…,\"bypass_before\":…,\"bypass_after\":…}, and "
-              "{\"records\":N,\"changed\":N,\"unreadable\":N} at the end. Runs nothing.",
+              "{\"records\":N,\"changed\":N,\"unreadable\":N} at the end; with --audit `entry` "
+              "instead of `line`, and `skipped`: decisions that rules alone did not make (patches, "
+              "refusals by a hook). Runs nothing.",
      .options = replay_options,
      .statuses = "0 2",
      .examples = {"gatehouse policy replay --rules new.rules < decisions.jsonl",
-                  "gatehouse policy replay --rules more.rules --add < decisions.jsonl"}},
+                  "gatehouse policy replay --rules more.rules --add --audit"}},
+    {.name = "audit list",
+     .synopsis = "[options]",
+     .summary = "what was asked, decided and run, one line an entry",
+     .about = "The newest last.",
+     .options = audit_list_options,
+     .statuses = "0 2",
+     .examples = {"gatehouse audit list --kind denial --since 2026-01-31",
+                  "gatehouse audit list --limit 0 --json"}},
+    {.name = "audit show",
+     .synopsis = "[options] (NUMBER | CALL)",
+     .summary = "one entry, or everything about one call",
+     .about = "",
+     .options = audit_show_options,
+     .rest = text,
+     .statuses = "0 1 2",
+     .examples = {"gatehouse audit show 17", "gatehouse audit show call-4711 --json"}},
+    {.name = "audit export",
+     .synopsis = "[options]",
+     .summary = "entries as JSON, one a line",
+     .about = "",
+     .notes =
+         "{\"seq\", \"time\", \"kind\", \"session\", \"turn\", \"call\", \"attempt\", \"hash\", "
+         "\"body\"}; docs/audit.md.",
+     .options = audit_export_options,
+     .statuses = "0 2",
+     .examples = {"gatehouse audit export > audit.jsonl",
+                  "gatehouse audit export --decisions > decisions.jsonl"}},
+    {.name = "audit verify",
+     .synopsis = "[options]",
+     .summary = "whether the audit is as it was written",
+     .about = "Computes the chain of hashes anew and prints its head, SEQ:HASH. Keep a head\n"
+              "elsewhere: with --known a rewritten or shortened audit is found too.",
+     .options = audit_verify_options,
+     .statuses = "0 1 2",
+     .examples = {"gatehouse audit verify", "gatehouse audit verify --json --known 17:ab12…"}},
     {.name = "doctor",
      .synopsis = "[--json]",
      .summary = "what this host can enforce, and the fix for each gap",
@@ -369,6 +440,10 @@ constexpr command_spec table[] = {
      .examples = {"gatehouse man run | man -l -", "gatehouse man --all /usr/local/share/man/man1"}},
 };
 
+constexpr command_group groups[] = {
+    {"policy", "explain, check, test, replay: decisions; run nothing"},
+    {"audit", "list, show, export, verify: what was decided and run"}};
+
 constexpr exit_meaning statuses[] = {
     {"0", "done; of `run` and `sandbox`: the command ended well"},
     {"own", "the command's own status, when it ran to its end"},
@@ -388,6 +463,10 @@ constexpr exit_meaning statuses[] = {
 
 std::span<const command_spec> commands() {
   return table;
+}
+
+std::span<const command_group> command_groups() {
+  return groups;
 }
 
 const command_spec* find_command(std::string_view name) {

@@ -51,8 +51,15 @@ struct command_spec {
   bool host = false; ///< runs in gatehouse-host, since it needs actors
 };
 
-/// In the order in which people read them.
+/// Commands with a first word in common, which the list of all commands shows in one line.
+struct command_group {
+  std::string_view name; ///< "policy"
+  std::string_view summary;
+};
+
+/// In the order in which people read them; those of a group follow each other.
 std::span<const command_spec> commands();
+std::span<const command_group> command_groups();
 /// Nothing when there is no such command.
 const command_spec* find_command(std::string_view name);
 /// The one table of exit statuses; a program may count on it.

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/settings_options.hpp"
+#include "config/audit_settings.hpp"
 #include "config/profile_resolver.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/json_quote.hpp"
@@ -44,7 +45,8 @@ std::string words_of(const policy::prefix_rule& rule) {
   return text;
 }
 
-std::vector<row> rows_of(const config::effective_settings& settings) {
+std::vector<row> rows_of(const config::effective_settings& settings,
+                         const config::audit_settings& audit) {
   std::vector<row> rows;
   rows.push_back({"approval_policy", encode_approval_policy(settings.approval.value),
                   describe(settings.approval.value), settings.approval.from});
@@ -74,6 +76,15 @@ std::vector<row> rows_of(const config::effective_settings& settings) {
   const auto limit = std::to_string(settings.auto_review_timeout.value.count());
   rows.push_back({"auto_review.timeout_ms", limit, limit, settings.auto_review_timeout.from});
   rows.push_back(switch_row("auto_review.strict", settings.strict_auto_review));
+  const std::string on_failure{to_string(audit.on_failure.value)};
+  rows.push_back(switch_row("audit.enabled", audit.enabled));
+  rows.push_back({"audit.on_failure", quoted(on_failure), on_failure, audit.on_failure.from});
+  rows.push_back(switch_row("audit.flush", audit.flush));
+  for (const auto& [key, number] : {std::pair{"audit.keep_days", audit.keep_days},
+                                    std::pair{"audit.keep_megabytes", audit.keep_megabytes}}) {
+    const auto text = std::to_string(number.value);
+    rows.push_back({key, text, text, number.from});
+  }
   for (const auto& name : settings.protected_names)
     rows.push_back(text_row("protected_names", name));
   for (const auto& name : settings.kept_variables)
@@ -151,7 +162,12 @@ int config_command(arguments given) {
     complain(start.error());
     return exit_wrong_usage;
   }
-  const auto rows = rows_of(start->loaded.settings);
+  const auto audit = config::load_audit_settings(start->where);
+  if (!audit) {
+    complain(audit.error());
+    return exit_wrong_usage;
+  }
+  const auto rows = rows_of(start->loaded.settings, *audit);
   if (read->has("--json")) return print(as_json(rows, start->loaded)) ? exit_ok : exit_failed;
   warn(start->loaded.warnings);
   return print(as_text(rows, start->loaded)) ? exit_ok : exit_failed;

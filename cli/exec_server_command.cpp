@@ -1,5 +1,7 @@
 #include "cli/exec_server_command.hpp"
 
+#include "cli/audit_reading.hpp"
+#include "cli/audit_setup.hpp"
 #include "cli/exec_server.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
@@ -41,8 +43,9 @@ exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& 
   terms.host.protected_paths = own_programs();
   if (!where.state.empty()) {
     terms.host.protected_paths.push_back(where.state);
-    // A command that reads a token can start others without its client.
-    terms.host.hidden_paths = {where.state + "/tokens"};
+    // A command that reads a token can start others without its client; what others did is not
+    // for it either.
+    terms.host.hidden_paths = {where.state + "/tokens", audit_folder(where)};
   }
   terms.host.allow_unsandboxed = allow_unsandboxed;
   terms.info.shell_path = config::user_shell();
@@ -74,6 +77,12 @@ int exec_server_command(arguments given) {
   reactor::event_loop loop;
   auto terms = terms_for(loop, where, read->has("--allow-unsandboxed"));
   terms.detached = std::chrono::milliseconds{ttl->value_or(80'000)};
+  auto audit = open_audit(where, loop);
+  if (!audit) {
+    complain(audit.error());
+    return exit_wrong_usage;
+  }
+  terms.host.audit = *std::move(audit);
   const bool stdio = at->what == listen_address::kind::stdio;
   actors::admission_terms admission;
   admission.own_uid = ::geteuid();

@@ -57,12 +57,20 @@ std::optional<failure> missing_folder(const std::string& cwd) {
 
 } // namespace
 
-exec_process::exec_process(const exec_host& host, process_start what, exec_sink sink,
+exec_process::exec_process(const exec_host& host, std::string session, process_start what,
+                           exec_sink sink,
                            std::function<void(const std::optional<failure>&)> on_started)
-    : host_{host}, what_{std::move(what)}, sink_{std::move(sink)},
-      on_started_{std::move(on_started)}, gathered_{limits_for(what_)}, tails_{{tail_bytes, 0}},
-      flush_{*host.loop}, settle_{*host.loop}, later_{*host.loop} {
-  later_.start(std::chrono::milliseconds{0}, [this] { start(); });
+    : host_{host}, what_{std::move(what)}, audit_{*host.loop, host.audit, std::move(session),
+                                                  what_},
+      sink_{std::move(sink)}, on_started_{std::move(on_started)}, gathered_{limits_for(what_)},
+      tails_{{tail_bytes, 0}}, flush_{*host.loop}, settle_{*host.loop}, later_{*host.loop} {
+  audit_.begin([this](const result<void>& how) {
+    if (how) return start();
+    fail({code::internal,
+          "nothing was run, since it could not be recorded: " + to_string(how.error()),
+          "auditUnavailable",
+          {}});
+  });
 }
 
 bool exec_process::sandboxed() const noexcept {
@@ -126,6 +134,9 @@ void exec_process::start() {
 
 void exec_process::fail(failure why) {
   closed_ = true;
+  attempt_record never;
+  never.failure = error{errc::io, why.message, {}};
+  audit_.end(std::move(never));
   if (const auto tell = std::exchange(on_started_, {})) tell(why);
 }
 
@@ -139,6 +150,9 @@ void exec_process::refuse_network() {
   constexpr int no_boundary = 101; // what clients know
   exit_code_ = no_boundary;
   denied_ = true;
+  attempt_record never;
+  never.failure = error{errc::boundary_unavailable, "there is no managed network", {}};
+  audit_.end(std::move(never));
   exit_seq_ = ++seq_;
   sink_.send(encode_exited(what_.process_id, seq_, no_boundary, true));
   closed_ = true;
@@ -221,7 +235,15 @@ void exec_process::tell_exit() {
   emit(streams_ended_ ? gathered_.take_all() : gathered_.take(reactor::clock::time_point::max()));
   flush_.cancel();
   exit_code_ = end_->signal ? (what_.tty ? 1 : 128 + *end_->signal) : end_->exit_code.value_or(-1);
-  denied_ = denied(*end_);
+  attempt_record how;
+  how.ending = end_->ending;
+  how.exit_code = end_->exit_code;
+  how.signal = end_->signal;
+  how.warnings = end_->warnings;
+  how.denied = refusal(*end_);
+  // Clients of this protocol take "denied" as a reason to ask for more files, not for a host.
+  denied_ = how.denied && how.denied->kind != denial_kind::network;
+  audit_.end(std::move(how));
   exit_seq_ = ++seq_;
   sink_.send(encode_exited(what_.process_id, seq_, *exit_code_, denied_));
   serve_reads();
@@ -238,8 +260,8 @@ void exec_process::tell_closed() {
   later_.start(std::chrono::milliseconds{0}, [this] { process_.reset(); });
 }
 
-bool exec_process::denied(const actors::command_end& end) {
-  if (!sandboxed() || exit_code_ == 0) return false;
+std::optional<denial> exec_process::refusal(const actors::command_end& end) {
+  if (!sandboxed() || exit_code_ == 0) return std::nullopt;
   (void)tails_.finish(output_stream::standard_output);
   (void)tails_.finish(output_stream::standard_error);
   const auto said = tails_.output();
@@ -260,9 +282,7 @@ bool exec_process::denied(const actors::command_end& end) {
                          ? network_mode::full
                          : network_mode::isolated;
   evidence.observed = end.observed;
-  const auto refused = actors::find_denial(scope, std::move(evidence));
-  // Clients of this protocol take "denied" as a reason to ask for more files, not for a host.
-  return refused && refused->kind != denial_kind::network;
+  return actors::find_denial(scope, std::move(evidence));
 }
 
 std::string_view exec_process::write(const process_write& order) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "actors/audit/audit_sink.hpp"
 #include "actors/helper_process.hpp"
+#include "cli/exec_process_audit.hpp"
 #include "policy/access.hpp"
 #include "protocol/exec_server.hpp"
 #include "reactor/delta_coalescer.hpp"
@@ -26,7 +28,8 @@ struct exec_host {
   std::vector<std::string> protected_paths;
   std::vector<std::string> hidden_paths; ///< that no confined command may see: credentials of ours
   bool allow_unsandboxed = false;
-  std::size_t retained_bytes = 1024 * 1024; ///< of output, for each process
+  std::shared_ptr<actors::audit_sink> audit; ///< unset: nothing is recorded (§205)
+  std::size_t retained_bytes = 1024 * 1024;  ///< of output, for each process
 };
 
 /// Where what a process says goes.
@@ -40,8 +43,10 @@ struct exec_sink {
 class exec_process {
 public:
   /// `on_started` runs once, later, with the result object of process/start or why it failed; after
-  /// a failure the process is nothing any more.
-  exec_process(const exec_host& host, exec_server::process_start what, exec_sink sink,
+  /// a failure the process is nothing any more. It starts when the audit has it.
+  /// @param session for the audit
+  exec_process(const exec_host& host, std::string session, exec_server::process_start what,
+               exec_sink sink,
                std::function<void(const std::optional<exec_server::failure>&)> on_started);
 
   void read(const exec_server::process_read& order, std::function<void(std::string)> answer);
@@ -78,13 +83,15 @@ private:
   void exited(const actors::command_end& end);
   void tell_exit();
   void tell_closed();
-  [[nodiscard]] bool denied(const actors::command_end& end);
+  /// What the boundary refused, if that is why it failed.
+  [[nodiscard]] std::optional<denial> refusal(const actors::command_end& end);
   [[nodiscard]] bool news_after(std::uint64_t seq) const;
   [[nodiscard]] std::string answer_now(const exec_server::process_read& order) const;
   void serve_reads();
 
   const exec_host& host_;
   exec_server::process_start what_;
+  exec_process_audit audit_;
   exec_sink sink_;
   std::function<void(const std::optional<exec_server::failure>&)> on_started_;
   std::unique_ptr<actors::helper_process> process_;

@@ -22,7 +22,7 @@ std::string random_uuid() {
 } // namespace
 
 exec_session::exec_session(exec_server_terms& terms, reactor::worker_pool& workers)
-    : id{random_uuid()}, expiry{*terms.host.loop}, terms_{terms}, files_{terms, workers,
+    : id{random_uuid()}, expiry{*terms.host.loop}, terms_{terms}, files_{terms, id, workers,
                                                                          [this](std::string text) {
                                                                            if (channel_)
                                                                              channel_->send(
@@ -149,7 +149,7 @@ void exec_session::start(process_start what, const exec_reply& answer) {
         {}, failure{code::internal, "too many processes run in this session", "overloaded", {}});
   const bool sandboxed = has_boundary(what.sandbox);
   processes_[process_id] = std::make_unique<exec_process>(
-      terms_.host, std::move(what), sink(),
+      terms_.host, id, std::move(what), sink(),
       [this, process_id, sandboxed, answer](const std::optional<failure>& why) {
         if (why) {
           // This runs inside of it: it goes with the next start or with the session.

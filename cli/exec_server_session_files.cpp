@@ -1,6 +1,8 @@
 #include "cli/exec_server_session_files.hpp"
 
 #include "cli/exec_server_files.hpp"
+#include "protocol/audit.hpp"
+#include "protocol/profile_json.hpp"
 
 #include <utility>
 
@@ -34,9 +36,31 @@ failure needs_boundary() {
 }
 
 void exec_session_files::call(file_call call, const exec_reply& answer) {
+  if (!has_boundary(call.sandbox) && !terms_.host.allow_unsandboxed)
+    return answer({}, needs_boundary());
+  if (!terms_.host.audit) return perform(std::move(call), answer);
+  audit_record entry;
+  entry.kind = audit_kind::request;
+  entry.session = session_;
+  entry.body =
+      audit_file_call(to_string(call.method), call.path, call.destination, call.bytes.size(),
+                      call.sandbox ? encode_profile(call.sandbox->profile) : "");
+  terms_.host.audit->record(std::move(entry), [this, call = std::move(call), answer,
+                                               alive = std::weak_ptr<int>{alive_}](
+                                                  const result<void>& how) {
+    if (alive.expired()) return;
+    if (how) return perform(call, answer);
+    answer({},
+           failure{code::internal,
+                   "nothing was done, since it could not be recorded: " + to_string(how.error()),
+                   "auditUnavailable",
+                   {}});
+  });
+}
+
+void exec_session_files::perform(file_call call, const exec_reply& answer) {
   const auto deliver = [answer](const file_answer& done) { answer(done.result, done.failed); };
   if (!has_boundary(call.sandbox)) {
-    if (!terms_.host.allow_unsandboxed) return answer({}, needs_boundary());
     const auto queued = workers_.submit_value(
         [call = std::move(call)] { return perform_file_call(call); },
         [deliver, alive = std::weak_ptr<int>{alive_}](const file_answer& done) {

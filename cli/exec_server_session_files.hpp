@@ -17,12 +17,14 @@ namespace gatehouse::cli {
 /// for paths that are missing. Loop's thread; nothing is answered after its end.
 class exec_session_files {
 public:
+  /// @param session for the audit
   /// @param notify sends a notification to the client, if it is there
-  exec_session_files(const exec_server_terms& terms, reactor::worker_pool& workers,
-                     std::function<void(std::string)> notify)
-      : terms_{terms}, workers_{workers}, notify_{std::move(notify)}, watch_timer_{
-                                                                          *terms.host.loop} {}
+  exec_session_files(const exec_server_terms& terms, std::string session,
+                     reactor::worker_pool& workers, std::function<void(std::string)> notify)
+      : terms_{terms}, session_{std::move(session)}, workers_{workers}, notify_{std::move(notify)},
+        watch_timer_{*terms.host.loop} {}
 
+  /// Made when the audit has it.
   void call(exec_server::file_call call, const exec_reply& answer);
   void open(const exec_server::handle_open& order, const exec_reply& answer);
   void block(exec_server::handle_block order, bool write, const exec_reply& answer);
@@ -36,9 +38,11 @@ private:
     std::optional<exec_server::sandbox_terms> sandbox;
   };
 
+  void perform(exec_server::file_call call, const exec_reply& answer);
   void look_at_watches();
 
   const exec_server_terms& terms_;
+  std::string session_;
   reactor::worker_pool& workers_;
   std::function<void(std::string)> notify_;
   std::map<std::string, handle> handles_;

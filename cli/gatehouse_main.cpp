@@ -1,4 +1,5 @@
 // The program `gatehouse`: what needs no actors runs here; the rest is handed to `gatehouse-host`.
+#include "cli/audit_command.hpp"
 #include "cli/commands.hpp"
 #include "cli/exec_server_files.hpp"
 #include "cli/output.hpp"
@@ -46,6 +47,7 @@ int main(int argc, char** argv) {
   if (name == "sandbox") return sandbox_command(given.subspan(1));
   if (name == "policy") return policy_command(given.subspan(1));
   if (name == "doctor") return doctor_command(given.subspan(1));
+  if (name == "audit") return audit_command(given.subspan(1));
   if (name == "config") return config_command(given.subspan(1));
   if (name == "--version" || name == "-V") return say("gatehouse " GATEHOUSE_VERSION "\n");
   if (name == "completions") return completions_command(given.subspan(1));

@@ -29,11 +29,27 @@ std::string entry(const std::string& label, std::string_view text, std::size_t w
   return line + filled(text, screen_columns, indent) + "\n";
 }
 
-std::string entries(std::span<const command_spec> all, std::string_view group) {
+std::string entries(std::string_view group) {
   std::string out;
-  for (const auto& command : all)
+  for (const auto& command : commands())
     if (command.name.starts_with(group))
       out += entry("gatehouse " + std::string{command.name}, command.summary, 24);
+  return out;
+}
+
+/// Every command, and every group of them.
+std::string one_line_each() {
+  std::string out;
+  std::string_view group;
+  for (const auto& command : commands()) {
+    const auto first = command.name.substr(0, command.name.find(' '));
+    const auto known = std::ranges::find(command_groups(), first, &command_group::name);
+    if (known == command_groups().end())
+      out += entry("gatehouse " + std::string{command.name}, command.summary, 24);
+    else if (group != first)
+      out += entry("gatehouse " + std::string{first} + " …", known->summary, 24);
+    group = first;
+  }
   return out;
 }
 
@@ -128,7 +144,7 @@ std::string help_of(const command_spec& command) {
 
 std::string list_of_commands() {
   return "gatehouse: decides, enforces and explains which proposed commands become real.\n\n" +
-         entries(commands(), {}) +
+         one_line_each() +
          "\n`gatehouse COMMAND --help` tells more; `gatehouse --version` which one this is.\n"
          "Examples:\n"
          "  gatehouse run --profile workspace-write -- make test\n"
@@ -136,7 +152,7 @@ std::string list_of_commands() {
 }
 
 std::string list_of_group(std::string_view group) {
-  auto text = entries(commands(), std::string{group} + " ");
+  auto text = entries(std::string{group} + " ");
   if (text.empty()) return text;
   return text + "\n`gatehouse " + std::string{group} + " NAME --help` tells more.\n";
 }

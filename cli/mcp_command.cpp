@@ -1,6 +1,7 @@
 #include "cli/mcp_command.hpp"
 
 #include "actors/thread_host.hpp"
+#include "cli/audit_setup.hpp"
 #include "cli/mcp_server.hpp"
 #include "cli/output.hpp"
 #include "cli/thread_setup.hpp"
@@ -41,6 +42,10 @@ int mcp_command(arguments given) {
   auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "mcp");
   if (!setup) {
     complain(setup.error());
+    return exit_wrong_usage;
+  }
+  if (const auto audit = begin_audit(start->where, host, "mcp"); !audit) {
+    complain(audit.error());
     return exit_wrong_usage;
   }
   warn(setup->warnings);

@@ -12,6 +12,7 @@ namespace gatehouse::cli {
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_wrong_usage = 2;
+inline constexpr int exit_no_boundary = 121; ///< of `run`, and of what is a call like it
 
 /// Writes everything to standard output; false when it cannot (a full disk, a closed pipe).
 bool print(std::string_view text) noexcept;

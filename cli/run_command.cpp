@@ -4,6 +4,7 @@
 #include "actors/paced_output.hpp"
 #include "actors/random_id.hpp"
 #include "actors/thread_host.hpp"
+#include "cli/audit_setup.hpp"
 #include "cli/output.hpp"
 #include "cli/output_writer.hpp"
 #include "cli/remote_session.hpp"
@@ -107,6 +108,11 @@ struct closed_at_the_end {
   ~closed_at_the_end() { writer.close(); }
 };
 
+/// Of a call that never was: a sandbox around us is no fault of the settings.
+int refusal_status(const error& why) {
+  return why.code == errc::boundary_unavailable ? exit_no_boundary : exit_wrong_usage;
+}
+
 /// The document of a call that never was (usage, configuration): what reads documents gets one.
 void print_refusal(const error& why) {
   call_report report;
@@ -115,7 +121,7 @@ void print_refusal(const error& why) {
   report.evaluation.requirement.refused_by = refused_by::handler;
   report.message = failure_message(why);
   report.failure = why;
-  print(encode_call_report(report, exit_wrong_usage) + "\n");
+  print(encode_call_report(report, refusal_status(why)) + "\n");
 }
 
 int wrong_words(const std::string& what, bool json) {
@@ -126,7 +132,7 @@ int wrong_words(const std::string& what, bool json) {
 int wrong_settings(const error& why, bool json) {
   if (json) print_refusal(why);
   complain(why);
-  return exit_wrong_usage;
+  return refusal_status(why);
 }
 
 /// Also of words that cannot be read.
@@ -169,6 +175,8 @@ int run_call(const options& given, shell_request wish, report_style style) {
   actors::thread_host host;
   auto setup = set_up_thread(*start, given.values("--rules"), host.loop(), "run");
   if (!setup) return wrong_settings(setup.error(), json);
+  if (const auto audit = begin_audit(start->where, host, "run"); !audit)
+    return wrong_settings(audit.error(), json);
   if (const auto moved = move_to_exec_server(setup->terms, given, host.loop()); !moved)
     return wrong_words(to_string(moved.error()), json);
   warn(setup->warnings);

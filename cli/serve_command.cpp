@@ -1,6 +1,7 @@
 #include "cli/serve_command.hpp"
 
 #include "actors/random_id.hpp"
+#include "cli/audit_setup.hpp"
 #include "cli/explainer.hpp"
 #include "cli/output.hpp"
 #include "cli/serve_listeners.hpp"
@@ -124,6 +125,10 @@ int serve_command(arguments given) {
       desk && explain ? admission_of(*read, *start) : result<actors::admission_terms>{error{}};
   if (!desk || !explain || !admission) {
     complain(!desk ? desk.error() : !explain ? explain.error() : admission.error());
+    return exit_wrong_usage;
+  }
+  if (const auto audit = begin_audit(start->where, host, "serve"); !audit) {
+    complain(audit.error());
     return exit_wrong_usage;
   }
   std::optional<actors::console_door> console;

@@ -1,6 +1,7 @@
 #include "cli/thread_setup.hpp"
 
 #include "actors/random_id.hpp"
+#include "cli/audit_reading.hpp"
 #include "cli/guardian_start.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
@@ -114,7 +115,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
   // A command that reads a reviewer's token tells it to the agent (§D13).
-  terms.shell.hidden_paths = {start.where.state + "/tokens"};
+  // And what one agent did is nothing that another one should read.
+  terms.shell.hidden_paths = {start.where.state + "/tokens", audit_folder(start.where)};
   if (const auto& key = settings.auto_review_endpoint.value.key_file; !key.empty())
     terms.shell.hidden_paths.push_back(key);
   terms.shell.default_timeout = settings.default_timeout.value;

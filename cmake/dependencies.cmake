@@ -32,3 +32,8 @@ find_path(UNISTRING_INCLUDE_DIR unicase.h REQUIRED)
 find_library(UNISTRING_STATIC_LIBRARY libunistring.a REQUIRED)
 find_path(IDN2_INCLUDE_DIR idn2.h REQUIRED)
 find_library(IDN2_STATIC_LIBRARY libidn2.a REQUIRED)
+# The audit: its database and the hashes of its chain; static, for the program that starts at once.
+find_path(SQLITE_INCLUDE_DIR sqlite3.h REQUIRED)
+find_library(SQLITE_STATIC_LIBRARY libsqlite3.a REQUIRED)
+find_path(NETTLE_INCLUDE_DIR nettle/sha2.h REQUIRED)
+find_library(NETTLE_STATIC_LIBRARY libnettle.a REQUIRED)

@@ -154,7 +154,8 @@ result<requirements_file> read_requirements(std::string_view text, const std::st
   read_rules(reader, *root, required);
   refuse_unknown(reader, *root, "",
                  {"allowed_approval_policies", "allowed_profiles", "allow_login_shell",
-                  "protected_names", "features", "sandbox", "permissions", "rules"});
+                  "protected_names", "features", "sandbox", "permissions", "rules",
+                  "audit"}); // which load_audit_settings reads
   if (const auto* permissions = find(*root, "permissions"); permissions && permissions->table()) {
     refuse_unknown(reader, *permissions->table(), "permissions.", {"filesystem"});
     if (const auto* files = find(*permissions->table(), "filesystem"); files && files->table())

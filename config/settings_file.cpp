@@ -207,13 +207,16 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
     settings.kept_variables = reader.strings(*environment, "keep");
     reader.warn_unknown(*environment, "environment.", {"keep"});
   }
+  // [audit] is read by load_audit_settings().
+  if (const auto* audit = find(*root, "audit"); audit && from == layer::project)
+    reader.warn(*audit, "`audit` is ignored: only the user's own configuration sets it");
   settings.protected_names = read_protected_names(reader, *root);
   if (const auto* permissions = reader.table(*root, "permissions"))
     settings.profiles = read_profiles(reader, *permissions);
   reader.warn_unknown(*root, "",
                       {"approval_policy", "default_permissions", "allow_login_shell",
                        "default_timeout_ms", "rules", "features", "protected_names", "permissions",
-                       "approvals_reviewer", "auto_review", "sandbox", "environment"});
+                       "approvals_reviewer", "auto_review", "sandbox", "environment", "audit"});
   if (reader.failure) return *reader.failure;
   return settings_file{std::move(settings), std::move(reader.warnings)};
 }

@@ -86,6 +86,14 @@ json::array changes_json(std::span<const file_change> changes) {
 
 } // namespace
 
+std::string encode_attempt(const attempt_record& attempt) {
+  return json::serialize(attempt_json(attempt));
+}
+
+std::string encode_denial(const denial& what) {
+  return json::serialize(denial_json(what));
+}
+
 std::string encode_call_report(const call_report& report, std::optional<int> status) {
   json::array reviews;
   for (const auto& review : report.reviews) {

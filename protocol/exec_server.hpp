@@ -112,6 +112,8 @@ enum class file_method : std::uint8_t {
   write_range,
 };
 std::optional<file_method> file_method_from(std::string_view name) noexcept; ///< "fs/readFile"
+/// The same back; the blocks of a handle are "fs/readBlock" and "fs/writeBlock".
+std::string_view to_string(file_method method) noexcept;
 
 /// One call about files, with paths of this machine.
 struct file_call {

@@ -364,20 +364,29 @@ result<std::string> decode_process_signal(const json_tree& params) {
   return id;
 }
 
+namespace {
+constexpr std::pair<std::string_view, file_method> file_methods[] = {
+    {"fs/readFile", file_method::read_file},
+    {"fs/writeFile", file_method::write_file},
+    {"fs/createDirectory", file_method::create_directory},
+    {"fs/getMetadata", file_method::get_metadata},
+    {"fs/canonicalize", file_method::canonicalize},
+    {"fs/readDirectory", file_method::read_directory},
+    {"fs/walk", file_method::walk},
+    {"fs/remove", file_method::remove},
+    {"fs/copy", file_method::copy}};
+} // namespace
+
 std::optional<file_method> file_method_from(std::string_view name) noexcept {
-  constexpr std::pair<std::string_view, file_method> all[] = {
-      {"fs/readFile", file_method::read_file},
-      {"fs/writeFile", file_method::write_file},
-      {"fs/createDirectory", file_method::create_directory},
-      {"fs/getMetadata", file_method::get_metadata},
-      {"fs/canonicalize", file_method::canonicalize},
-      {"fs/readDirectory", file_method::read_directory},
-      {"fs/walk", file_method::walk},
-      {"fs/remove", file_method::remove},
-      {"fs/copy", file_method::copy}};
-  for (const auto& [known, method] : all)
+  for (const auto& [known, method] : file_methods)
     if (known == name) return method;
   return std::nullopt;
+}
+
+std::string_view to_string(file_method method) noexcept {
+  for (const auto& [name, known] : file_methods)
+    if (known == method) return name;
+  return method == file_method::write_range ? "fs/writeBlock" : "fs/readBlock";
 }
 
 result<file_call> decode_file_call(file_method method, const json_tree& params) {

@@ -9,14 +9,18 @@
 
 namespace gatehouse::sandbox {
 
-error in_another_boundary(error why) {
+bool inside_a_boundary() noexcept {
   const char* name = std::getenv("GATEHOUSE_SANDBOX");
-  const bool inside = name && *name && std::string_view{name} != "none";
-  if (!inside || (why.code != errc::boundary_failed && why.code != errc::boundary_unavailable))
+  return name && *name && std::string_view{name} != "none";
+}
+
+error in_another_boundary(error why) {
+  if (!inside_a_boundary() ||
+      (why.code != errc::boundary_failed && why.code != errc::boundary_unavailable))
     return why;
-  why.message =
-      "this runs inside a sandbox of Gatehouse already (GATEHOUSE_SANDBOX=" + std::string{name} +
-      "), and none can be made inside another: " + why.message;
+  why.message = "this runs inside a sandbox of Gatehouse already (GATEHOUSE_SANDBOX=" +
+                std::string{std::getenv("GATEHOUSE_SANDBOX")} +
+                "), and none can be made inside another: " + why.message;
   why.remedy = "run the command as it is, for it is confined; or start Gatehouse outside";
   return why;
 }

@@ -8,6 +8,10 @@
 
 namespace gatehouse::sandbox {
 
+/// Does this process run inside a boundary of ours? By what the environment says: good for texts
+/// only.
+bool inside_a_boundary() noexcept;
+
 /// Inside a boundary of ours no other can be made: then that is the reason why one could not be
 /// built, before whatever the system said. Else `why`.
 error in_another_boundary(error why);

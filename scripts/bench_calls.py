@@ -1,5 +1,5 @@
-"""The parts of scripts/bench about whole calls through `gatehouse serve`: call, parallel, cpu, approvals, memory, startup,
-sizes. They talk to the daemon as clients do."""
+"""The parts of scripts/bench about whole calls through `gatehouse serve`: call, parallel, cpu, audit, approvals, memory,
+startup, sizes. They talk to the daemon as clients do."""
 import json
 import os
 import random
@@ -121,6 +121,36 @@ def cpu(given):
     each = seen["server_cpu_us_per_call"]
     print(f"processor time of the daemon itself: {each:.0f} µs a call over {seen['calls']} calls, {seen['calls_per_second']:.0f}/s")
     return 1 if given.limit and each > given.limit else 0
+
+
+def audit(given):
+    """Calls of a batch with the audit, with each commit flushed, and without, in turn."""
+    settings = {"without": "enabled = false", "audit": "enabled = true", "flushed": "flush = true"}
+    count, rounds, jobs = max(given.runs, 20), 5, 4
+    speeds = {name: [] for name in settings}
+    with tempfile.TemporaryDirectory(prefix="gatehouse-bench-", dir="/var/tmp") as base:
+        calls = base + "/calls.jsonl"
+        with open(calls, "w", encoding="ascii") as file:
+            file.write((json.dumps({"arguments": {"command": "/bin/true"}}) + "\n") * count)
+        for name, text in settings.items():
+            os.makedirs(f"{base}/{name}")
+            with open(f"{base}/{name}/config.toml", "w", encoding="ascii") as file:
+                file.write(f"[audit]\n{text}\n")
+        for turn in range(rounds + 1):
+            for name in random.sample(list(settings), len(settings)):
+                env = dict(os.environ, HOME=base, GATEHOUSE_HOME=f"{base}/{name}", XDG_STATE_HOME=f"{base}/state-{name}")
+                start = time.perf_counter()
+                done = subprocess.run([os.path.join(given.build, "gatehouse"), "batch", "-j", str(jobs), "--cwd", base, "--profile", "workspace-write", calls],
+                                      env=env, capture_output=True, text=True, check=False)
+                if done.returncode:
+                    sys.exit(f"the batch failed: {done.stderr}")
+                if turn:  # the first round warms the caches
+                    speeds[name].append(count / (time.perf_counter() - start))
+    base_speed = statistics.median(speeds["without"])
+    for name, seen in speeds.items():
+        print(f"{name:8} {statistics.median(seen):7.1f} calls/s, ratio {statistics.median(seen) / base_speed:.2f}   ({rounds} batches of {count} calls, {jobs} at a time)")
+    ratio = statistics.median(speeds["audit"]) / base_speed
+    return 1 if given.limit and ratio < given.limit else 0
 
 
 def approvals(given):

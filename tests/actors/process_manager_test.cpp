@@ -127,7 +127,7 @@ TEST_SUITE("actors.process_manager") {
       if (const auto* ended = std::get_if<process_event::ended>(&event.what))
         seen.push_back("ended:" + ended->transcript);
     };
-    const auto started = stage.exec("echo one; sleep 0.3; echo two", 1ms);
+    const auto started = stage.exec("echo one; sleep 2; echo two", 1ms);
     REQUIRE(started.result.session_id);
     stage.write(1000, "", 1ms);
     while (stage.list().front().running)

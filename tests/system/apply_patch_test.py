@@ -61,10 +61,12 @@ class Patches(unittest.TestCase):
         for folder in (self.ws, self.out, self.base + "/home"):
             os.makedirs(folder)
         self.env = {"HOME": self.base + "/home", "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
-                    "TERM": "dumb", "SHELL": "/bin/bash"}
+                    "TERM": "dumb", "SHELL": "/bin/bash",
+                    "XDG_STATE_HOME": self.base + ".state"}  # the audit, outside the tree that is compared
 
     def tearDown(self):
         shutil.rmtree(self.base, ignore_errors=True)
+        shutil.rmtree(self.base + ".state", ignore_errors=True)
 
     def put(self, name, text="", folder=None):
         path = os.path.join(folder or self.ws, name)

@@ -29,8 +29,11 @@ def main():
         for path, folders, files in os.walk(folder):
             for name in folders + files:
                 os.chmod(os.path.join(path, name), 0o755)
+        state = os.path.join(folder, "state")  # an ordinary user has a place for the audit
+        os.mkdir(state, 0o700)
+        os.chown(state, NOBODY, NOBODY)
         words = [word.format(build=build, tests=tests) for word in sys.argv[1:]]
-        env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "GATEHOUSE_BUILD_DIR": build,
+        env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "XDG_STATE_HOME": state, "GATEHOUSE_BUILD_DIR": build,
                "GATEHOUSE_SOURCE_DIR": folder, "LANG": "C.UTF-8",
                "GATEHOUSE_SANITIZER": os.environ.get("GATEHOUSE_SANITIZER", "")}
         if words[0].endswith(".py"):

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "actors/audit/audit_store.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace gatehouse::actors {
+
+/// SHA-256.
+using chain_hash = std::array<std::uint8_t, 32>;
+
+/// The hash of `entry` behind the entry whose hash is `before`: over that hash and all fields of
+/// this one but its own hash. Injective, since each field comes with its length.
+chain_hash hash_of(const chain_hash& before, const audit_entry& entry);
+
+/// 64 hexadecimal digits.
+std::string hex(const chain_hash& hash);
+
+} // namespace gatehouse::actors

@@ -1,0 +1,194 @@
+#include "actors/audit/audit_log.hpp"
+
+#include "policy/redaction.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <future>
+#include <iterator>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace gatehouse::actors {
+namespace {
+
+constexpr std::size_t entries_between_prunes = 2000;
+constexpr std::size_t most_in_a_commit = 512;
+constexpr std::size_t most_kept_entries = 10'000; // that could not be written
+
+audit_time now() {
+  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+/// Does it tell of what happens only once it is written? The end of a call has happened anyway.
+bool announces(audit_kind kind) {
+  return kind == audit_kind::attempt || kind == audit_kind::review || kind == audit_kind::amendment;
+}
+
+using answer = std::function<void(const result<void>&)>;
+
+struct waiting {
+  audit_store::draft draft;
+  answer written;
+};
+
+} // namespace
+
+class audit_log::impl {
+public:
+  impl(reactor::event_loop& loop, audit_terms terms, std::unique_ptr<audit_store> store)
+      : loop_{loop}, terms_{std::move(terms)}, store_{std::move(store)} {
+    // Signals are for the loop's thread.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread{[this] { serve(); }};
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  ~impl() {
+    {
+      const std::lock_guard lock{mutex_};
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void add(audit_record entry, answer written) {
+    {
+      const std::lock_guard lock{mutex_};
+      queue_.push_back({{now(), std::move(entry)}, std::move(written)});
+    }
+    changed_.notify_one();
+  }
+
+  /// So that an answer finds its way back to the loop, unless the log has gone.
+  [[nodiscard]] answer on_loop(answer told) {
+    return [this, told = std::move(told)](const result<void>& how) {
+      loop_.post([told, how, alive = std::weak_ptr<void>{alive_}] {
+        if (alive.lock()) told(how);
+      });
+    };
+  }
+
+private:
+  void serve() {
+    if (store_) told(store_->prune(terms_.keep, now()));
+    std::unique_lock lock{mutex_};
+    for (;;) {
+      changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      if (queue_.empty() && stopping_) break;
+      std::vector<waiting> mine;
+      while (!queue_.empty() && mine.size() < most_in_a_commit) {
+        mine.push_back(std::move(queue_.front()));
+        queue_.pop_front();
+      }
+      lock.unlock();
+      write(std::move(mine));
+      lock.lock();
+    }
+    lock.unlock();
+    if (!unwritten_.empty()) write({});
+  }
+
+  void write(std::vector<waiting> mine) {
+    if (!store_) {
+      for (const auto& one : mine)
+        if (one.written) one.written({});
+      return;
+    }
+    std::vector<audit_store::draft> all;
+    if (lost_ > 0) {
+      audit_record gap;
+      gap.kind = audit_kind::lost;
+      gap.body = "{\"entries\":" + std::to_string(lost_) + "}";
+      all.push_back({now(), std::move(gap)});
+    }
+    std::ranges::move(unwritten_, std::back_inserter(all));
+    unwritten_.clear();
+    bool flush = terms_.flush;
+    for (auto& one : mine) {
+      one.draft.entry.body = policy::redact_document(one.draft.entry.body, terms_.secrets);
+      flush = flush || one.draft.entry.kind == audit_kind::amendment; // the rule itself is flushed
+      all.push_back(std::move(one.draft));
+    }
+    auto how = store_->append(all, flush);
+    if (how)
+      lost_ = 0;
+    else
+      keep(std::move(all), mine);
+    if (!how && !terms_.required) {
+      told(how);
+      how = {};
+    }
+    for (const auto& one : mine)
+      if (one.written) one.written(how);
+    written_ += mine.size();
+    if (written_ < entries_between_prunes) return;
+    written_ = 0;
+    told(store_->prune(terms_.keep, now()));
+  }
+
+  /// @param mine the newest of `all`
+  void keep(std::vector<audit_store::draft> all, const std::vector<waiting>& mine) {
+    const auto older = all.size() - mine.size();
+    for (std::size_t i = lost_ > 0 ? 1 : 0; i < all.size(); ++i) {
+      const bool will_not_happen =
+          i >= older && terms_.required && mine[i - older].written && announces(all[i].entry.kind);
+      if (!will_not_happen) unwritten_.push_back(std::move(all[i]));
+    }
+    for (; unwritten_.size() > most_kept_entries; ++lost_)
+      unwritten_.pop_front();
+  }
+
+  void told(const result<void>& how) {
+    if (how || !terms_.warn || how.error().message == last_told_) return;
+    last_told_ = how.error().message;
+    terms_.warn(how.error());
+  }
+
+  reactor::event_loop& loop_;
+  audit_terms terms_;
+  std::unique_ptr<audit_store> store_; ///< none: there is no audit, and it is not required
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<waiting> queue_;
+  bool stopping_ = false;
+  std::deque<audit_store::draft> unwritten_; ///< the writer's, as all below
+  std::size_t lost_ = 0;                     ///< of them, since the last that stands
+  std::size_t written_ = 0;
+  std::string last_told_;
+  std::thread thread_;
+};
+
+result<std::shared_ptr<audit_log>> audit_log::open(reactor::event_loop& loop, audit_terms terms) {
+  auto store = audit_store::open(terms.path, audit_store::mode::write);
+  if (!store && terms.required) return store.error();
+  if (!store && terms.warn) terms.warn(store.error());
+  return std::shared_ptr<audit_log>{new audit_log{std::make_unique<impl>(
+      loop, std::move(terms), store ? *std::move(store) : std::unique_ptr<audit_store>{})}};
+}
+
+audit_log::audit_log(std::unique_ptr<impl> state) : impl_{std::move(state)} {}
+audit_log::~audit_log() = default;
+
+void audit_log::record(audit_record entry, std::function<void(const result<void>&)> written) {
+  impl_->add(std::move(entry), written ? impl_->on_loop(std::move(written)) : answer{});
+}
+
+result<void> audit_log::record_and_wait(audit_record entry) {
+  const auto end = std::make_shared<std::promise<result<void>>>();
+  auto told = end->get_future();
+  impl_->add(std::move(entry), [end](const result<void>& how) { end->set_value(how); });
+  return told.get();
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "actors/audit/audit_sink.hpp"
+#include "actors/audit/audit_store.hpp"
+#include "reactor/event_loop.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gatehouse::actors {
+
+struct audit_terms {
+  std::string path;     ///< of the database, absolute
+  bool flush = false;   ///< every commit, see audit_store::append; amendments are flushed anyway
+  bool required = true; ///< false: what cannot be written is told by `warn`, and things go on
+  audit_retention keep;
+  std::vector<std::string> secrets;       ///< values that are never written (policy::secret_values)
+  std::function<void(const error&)> warn; ///< any thread; may be unset
+};
+
+/// Writes entries on a thread of its own, as many as wait in one commit, so that the loop never
+/// waits for a disk. Secrets are redacted there. What could not be written is kept and tried again
+/// before the next entries, but for what then did not happen; beyond what memory is reasonable for
+/// the oldest go, and an entry (`lost`) says how many.
+class audit_log : public audit_sink {
+public:
+  /// Opens the database (and makes it, when there is none). Errors as of audit_store::open; with
+  /// `required` unset they are warnings and the log writes nothing.
+  /// @param loop outlives the log
+  static result<std::shared_ptr<audit_log>> open(reactor::event_loop& loop, audit_terms terms);
+  /// Writes what waits.
+  ~audit_log() override;
+
+  void record(audit_record entry, std::function<void(const result<void>&)> written) override;
+  result<void> record_and_wait(audit_record entry) override;
+
+private:
+  class impl;
+  explicit audit_log(std::unique_ptr<impl> state);
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace gatehouse::actors

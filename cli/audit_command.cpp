@@ -1,0 +1,166 @@
+#include "cli/audit_command.hpp"
+
+#include "actors/audit/audit_store.hpp"
+#include "cli/audit_reading.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "config/locations.hpp"
+#include "protocol/json_writer.hpp"
+#include "protocol/visible_text.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace gatehouse::cli {
+namespace {
+
+std::string as_json(const actors::audit_entry& e) {
+  json_writer out;
+  out.open('{');
+  out.key("seq");
+  out.number(e.seq);
+  out.field("time", time_text(e.time));
+  out.field("kind", e.kind);
+  out.field("session", e.session);
+  if (!e.turn.empty()) out.field("turn", e.turn);
+  if (!e.call.empty()) out.field("call", e.call);
+  if (e.attempt > 0) {
+    out.key("attempt");
+    out.number(e.attempt);
+  }
+  out.field("hash", e.hash);
+  out.key("body");
+  out.raw(e.body);
+  out.close('}');
+  return std::move(out).take() + "\n";
+}
+
+/// What is in it at a glance.
+std::string as_line(const actors::audit_entry& e) {
+  constexpr std::size_t widest = 160;
+  auto line = std::to_string(e.seq) + "  " + time_text(e.time) + "  " + e.kind +
+              std::string(e.kind.size() < 11 ? 11 - e.kind.size() : 0, ' ') + "  " +
+              (e.call.empty() ? e.session : e.call) + "  " + visible_text(e.body);
+  if (line.size() > widest) line = line.substr(0, widest) + "…";
+  return line + "\n";
+}
+
+int list(const actors::audit_filter& which, actors::audit_store& store, bool json) {
+  bool written = true;
+  const auto done = store.read(which, [&](const actors::audit_entry& e) {
+    return written = print(json ? as_json(e) : as_line(e));
+  });
+  if (!done) {
+    complain(done.error());
+    return exit_wrong_usage;
+  }
+  return written ? exit_ok : exit_failed;
+}
+
+int show(const std::string& what, actors::audit_store& store, bool json) {
+  actors::audit_filter which;
+  std::int64_t seq = 0;
+  const auto end = what.data() + what.size();
+  const auto read = std::from_chars(what.data(), end, seq);
+  const bool by_number = read.ec == std::errc{} && read.ptr == end;
+  if (by_number)
+    which.first = seq;
+  else
+    which.call = what;
+  std::size_t shown = 0;
+  bool written = true;
+  const auto done = store.read(which, [&](const actors::audit_entry& e) {
+    if (by_number && e.seq != seq) return false;
+    ++shown;
+    written = print(json ? as_json(e) : as_text(e));
+    return written && !by_number;
+  });
+  if (!done) {
+    complain(done.error());
+    return exit_wrong_usage;
+  }
+  if (shown == 0) {
+    complain("the audit has no entry " + what);
+    return exit_failed;
+  }
+  return written ? exit_ok : exit_failed;
+}
+
+int verify(const std::string& known, actors::audit_store& store, bool json) {
+  const auto verdict = store.verify(known);
+  if (!verdict) {
+    complain(verdict.error());
+    return exit_wrong_usage;
+  }
+  json_writer out;
+  out.open('{');
+  out.key("first");
+  out.number(verdict->first);
+  out.key("last");
+  out.number(verdict->last);
+  out.field("head", std::to_string(verdict->last) + ":" + verdict->head);
+  out.key("faults");
+  out.open('[');
+  for (const auto& fault : verdict->faults) {
+    out.item();
+    out.text(fault);
+  }
+  out.close(']');
+  out.close('}');
+  std::string text;
+  for (const auto& fault : verdict->faults)
+    text += "not as it was written: " + fault + "\n";
+  if (verdict->last == 0)
+    text += "the audit is empty\n";
+  else if (verdict->faults.empty())
+    text += "entries " + std::to_string(verdict->first) + " to " + std::to_string(verdict->last) +
+            " stand as they were written\nhead " + std::to_string(verdict->last) + ":" +
+            verdict->head + "\n";
+  if (!print(json ? std::move(out).take() + "\n" : text)) return exit_failed;
+  return verdict->faults.empty() ? exit_ok : exit_failed;
+}
+
+/// For `policy replay`.
+int export_decisions(const actors::audit_filter& which, actors::audit_store& store) {
+  bool written = true;
+  const auto done = read_decisions(store, which, [&](const recorded_line& one) {
+    return written = one.replays ? print(one.text + "\n") : written;
+  });
+  if (!done) {
+    complain(done.error());
+    return exit_wrong_usage;
+  }
+  return written ? exit_ok : exit_failed;
+}
+
+} // namespace
+
+int audit_command(arguments given) {
+  const std::string_view what{given.empty() ? "" : given.front()};
+  if (what != "list" && what != "show" && what != "export" && what != "verify")
+    return group_command("audit", given);
+  const auto command = "audit " + std::string{what};
+  const auto words = open_command_line(command, given.subspan(1));
+  if (!words.given) return words.status;
+  const auto& read = words.given;
+  if (read->rest().size() != (what == "show" ? 1U : 0U))
+    return wrong_usage_of(command, what == "show"
+                                       ? "one number, or one call id"
+                                       : "`" + read->rest().front() + "` is one word too many");
+  auto which = audit_filter_of(*read, what == "list" ? 50 : 0);
+  if (!which) return wrong_usage_of(command, which.error().message);
+  const auto path =
+      read->value("--file").value_or(audit_path(config::locations_from_environment()));
+  const auto store = actors::audit_store::open(path, actors::audit_store::mode::read);
+  if (!store) {
+    complain(store.error());
+    return exit_wrong_usage;
+  }
+  const bool json = read->has("--json");
+  if (what == "show") return show(read->rest().front(), **store, json);
+  if (what == "verify") return verify(read->value("--known").value_or(""), **store, json);
+  if (what == "list") return list(*which, **store, json);
+  return read->has("--decisions") ? export_decisions(*which, **store) : list(*which, **store, true);
+}
+
+} // namespace gatehouse::cli

@@ -1,0 +1,176 @@
+#include "actors/audit/audit_log.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sqlite3.h>
+
+using namespace gatehouse;
+using namespace gatehouse::actors;
+
+namespace {
+
+constexpr std::chrono::seconds hang_guard{60};
+
+audit_record entry(audit_kind kind, std::string call, std::string body = "{}") {
+  return {kind, "s", "t", std::move(call), 0, std::move(body)};
+}
+
+struct world {
+  tests::temp_folder folder;
+  std::string path = folder / "audit.db";
+  reactor::event_loop loop;
+  std::vector<std::string> warned;
+  std::shared_ptr<audit_log> log;
+
+  void open(bool required = true, std::vector<std::string> secrets = {}) {
+    audit_terms terms;
+    terms.path = path;
+    terms.required = required;
+    terms.secrets = std::move(secrets);
+    terms.warn = [this](const error& why) { warned.push_back(why.message); };
+    auto opened = audit_log::open(loop, std::move(terms));
+    REQUIRE(opened);
+    log = *std::move(opened);
+  }
+  result<void> record(audit_record what) {
+    std::optional<result<void>> said;
+    log->record(std::move(what), [&](const result<void>& how) { said = how; });
+    CHECK_FALSE(said); // never inside the call
+    REQUIRE(loop.run_until([&] { return said.has_value(); }, hang_guard));
+    return *said;
+  }
+  /// Nothing can be added while the head is not that of the newest entry.
+  void break_it() { change("UPDATE chain SET head_seq = head_seq + 1000"); }
+  void mend_it() { change("UPDATE chain SET head_seq = head_seq - 1000"); }
+  void change(const char* sql) {
+    sqlite3* db = nullptr;
+    REQUIRE(sqlite3_open(path.c_str(), &db) == SQLITE_OK);
+    sqlite3_busy_timeout(db, 10'000);
+    CHECK(sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+    sqlite3_close(db);
+  }
+  std::vector<audit_entry> written() {
+    std::vector<audit_entry> found;
+    auto store = audit_store::open(path, audit_store::mode::read);
+    REQUIRE(store);
+    REQUIRE((*store)->read({}, [&](const audit_entry& e) {
+      found.push_back(e);
+      return true;
+    }));
+    const auto verdict = (*store)->verify();
+    REQUIRE(verdict);
+    CHECK(verdict->faults.empty());
+    return found;
+  }
+  std::vector<std::string> calls() {
+    std::vector<std::string> found;
+    for (const auto& e : written())
+      found.push_back(e.kind + " " + e.call);
+    return found;
+  }
+};
+
+} // namespace
+
+TEST_SUITE("actors.audit_log") {
+  TEST_CASE("§205 entries stand in the order of the calls when the last one is told") {
+    world w;
+    w.open();
+    for (const auto* call : {"a", "b", "c"})
+      w.log->record(entry(audit_kind::request, call), {});
+    REQUIRE(w.record(entry(audit_kind::attempt, "d")));
+    CHECK(w.calls() ==
+          std::vector<std::string>{"request a", "request b", "request c", "attempt d"});
+  }
+
+  TEST_CASE("§205 what waits is written before the end of the log, and nobody is told after it") {
+    world w;
+    w.open();
+    bool told = false;
+    w.log->record(entry(audit_kind::request, "a"), [&](const result<void>&) { told = true; });
+    w.log.reset();
+    w.loop.run_until([] { return false; }, std::chrono::milliseconds{0});
+    CHECK_FALSE(told);
+    CHECK(w.calls() == std::vector<std::string>{"request a"});
+  }
+
+  TEST_CASE("§205 secrets are taken out before it is written") {
+    world w;
+    w.open(true, {"open sesame"});
+    REQUIRE(
+        w.record(entry(audit_kind::request, "a", R"({"argv":["say","open sesame","TOKEN=x1"]})")));
+    CHECK(w.written().front().body == R"({"argv":["say","[redacted]","TOKEN=[redacted]"]})");
+  }
+
+  TEST_CASE("§205 what was refused for want of an entry gets none later; the rest is made up for") {
+    world w;
+    w.open();
+    REQUIRE(w.record(entry(audit_kind::session, "")));
+    w.break_it();
+    w.log->record(entry(audit_kind::request, "a"), {});
+    const auto refused = w.record(entry(audit_kind::attempt, "a"));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find(w.path) != std::string::npos);
+    CHECK_FALSE(w.record(entry(audit_kind::end, "a")));
+    CHECK_FALSE(w.log->record_and_wait(entry(audit_kind::amendment, "")));
+    w.mend_it();
+    REQUIRE(w.record(entry(audit_kind::request, "b")));
+    CHECK(w.calls() == std::vector<std::string>{"session ", "request a", "end a", "request b"});
+  }
+
+  TEST_CASE("§205 where the user lets things go on, they do, each cause is told once and all is "
+            "made up for") {
+    world w;
+    w.open(false);
+    REQUIRE(w.record(entry(audit_kind::session, "")));
+    w.break_it();
+    CHECK(w.record(entry(audit_kind::attempt, "a")));
+    CHECK(w.record(entry(audit_kind::attempt, "b")));
+    w.mend_it();
+    CHECK(w.record(entry(audit_kind::end, "b")));
+    CHECK(w.calls() == std::vector<std::string>{"session ", "attempt a", "attempt b", "end b"});
+    w.log.reset();
+    CHECK(w.warned.size() == 1);
+  }
+
+  TEST_CASE("§205 more than can be kept leaves a gap that is told") {
+    world w;
+    w.open();
+    REQUIRE(w.record(entry(audit_kind::session, "")));
+    w.break_it();
+    for (int i = 0; i < 10'007; ++i)
+      w.log->record(entry(audit_kind::request, std::to_string(i)), {});
+    CHECK_FALSE(w.record(entry(audit_kind::attempt, "x")));
+    w.mend_it();
+    REQUIRE(w.record(entry(audit_kind::request, "after")));
+    const auto all = w.written();
+    REQUIRE(all.size() == 10'003);
+    CHECK(all[1].kind == "lost");
+    CHECK(all[1].body == R"({"entries":7})");
+    CHECK(all[2].call == "7");
+    CHECK(all.back().call == "after");
+  }
+
+  TEST_CASE("§205 without an audit nothing begins, unless the user says that things go on") {
+    const tests::temp_folder folder;
+    reactor::event_loop loop;
+    audit_terms terms;
+    terms.path = folder.write("file", "") + "/audit.db";
+    CHECK_FALSE(audit_log::open(loop, terms));
+    std::vector<std::string> warned;
+    terms.required = false;
+    terms.warn = [&](const error& why) { warned.push_back(why.message); };
+    const auto log = audit_log::open(loop, terms);
+    REQUIRE(log);
+    CHECK((*log)->record_and_wait(entry(audit_kind::attempt, "a")));
+    CHECK(warned.size() == 1);
+  }
+}
