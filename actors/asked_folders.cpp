@@ -2,9 +2,31 @@
 
 #include "protocol/visible_text.hpp"
 
+#include <cstdlib>
+#include <memory>
 #include <variant>
 
+#include <sys/stat.h>
+
 namespace gatehouse::actors {
+namespace {
+
+folder_identity identity_of(const std::string& path) {
+  folder_identity found;
+  found.path = path;
+  const std::unique_ptr<char, decltype(&std::free)> real{::realpath(path.c_str(), nullptr),
+                                                         &std::free};
+  if (!real) return found;
+  found.real_path = real.get();
+  struct stat now {};
+  if (::stat(real.get(), &now) == 0 && S_ISDIR(now.st_mode)) {
+    found.device = now.st_dev;
+    found.inode = now.st_ino;
+  }
+  return found;
+}
+
+} // namespace
 
 std::vector<folder_identity> folders_of(const call_plan& plan) {
   if (plan.what.environment_id != "local") return {};

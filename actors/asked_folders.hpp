@@ -1,13 +1,24 @@
 #pragma once
 
 #include "actors/call_flow.hpp"
-#include "actors/folder_identity.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace gatehouse::actors {
+
+/// What a path leads to, links followed.
+struct folder_identity {
+  std::string path;      ///< as the question shows it
+  std::string real_path; ///< empty: it leads nowhere
+  dev_t device = 0;      ///< of a folder; a file may be replaced, as editors do
+  ino_t inode = 0;
+
+  bool operator==(const folder_identity&) const = default;
+};
 
 /// The places that an approval of this call is about: its folder, the project roots, and what it
 /// wants opened beyond the profile (§50). Looks at this host; blocks as stat does. Empty for a call

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/call_flow.hpp"
+#include "actors/real_places.hpp"
 #include "policy/access.hpp"
 #include "policy/domain_policy.hpp"
 #include "protocol/approval_policy.hpp"
@@ -18,14 +19,14 @@ namespace gatehouse::actors {
 struct session_terms {
   std::string environment_id = "local"; ///< the machine that its calls run on (§7)
   std::string cwd;                      ///< absolute, of that machine
-  /// The folders it was opened with; nothing runs once one of them is another (replaced_folder).
-  /// Empty: not looked at, as for another machine.
-  std::vector<folder_identity> pinned;
   approval_policy approval;
   permission_profile profile;
   /// What the profile's symbolic paths and protections mean; its `project_roots` are the
   /// workspace.
   policy::access_context context;
+  /// `cwd` and the project roots as they really were when the session began. A call does not run
+  /// where one of them leads elsewhere. Empty: they are on another machine.
+  real_folders real_roots;
   sandbox_backend backend = sandbox_backend::none;
   /// Set: whenever the network is on, it is the managed one with this policy (§66).
   std::optional<policy::domain_policy> network;

@@ -122,9 +122,6 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
   if (roots.empty()) roots.push_back(*cwd);
   auto asked = roots;
   asked.push_back(*cwd);
-  std::vector<actors::folder_identity> pinned;
-  for (const auto& folder : asked)
-    pinned.push_back(actors::pin_folder(folder));
   if (agent) {
     for (const auto& folder : asked)
       if (std::ranges::none_of(roots_, [&](const auto& root) { return is_below(folder, root); }))
@@ -176,15 +173,10 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
       terms.session.context.project_roots.push_back(root);
   if (std::ranges::find(roots, *cwd) == roots.end())
     std::erase(terms.session.context.project_roots, *cwd);
-  for (const auto& folder : pinned)
-    if (folder.path != folder.real_path)
-      return error{errc::invalid_request,
-                   "the folder '" + folder.path + "' was replaced while the thread was opened",
-                   actors::replaced_remedy};
-  for (const auto& root : terms.session.context.project_roots)
-    if (std::ranges::none_of(pinned, [&](const auto& known) { return known.path == root; }))
-      pinned.push_back(actors::pin_folder(root));
-  terms.session.pinned = std::move(pinned);
+  // As they were checked, not as they may have become since.
+  terms.session.real_roots[*cwd] = *cwd;
+  for (const auto& root : roots)
+    terms.session.real_roots[root] = root;
   terms.shell.context = terms.session.context;
   terms.shell.hidden_paths.insert(terms.shell.hidden_paths.end(), token_files_.begin(),
                                   token_files_.end());

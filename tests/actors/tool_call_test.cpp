@@ -54,17 +54,6 @@ TEST_SUITE("actors.tool_call") {
     CHECK(f.stage_.attempts.empty());
   }
 
-  TEST_CASE("§16 a folder that is replaced while a call waits is not followed when it starts") {
-    actor_fixture f;
-    auto plan = plan_of({"ls"});
-    plan.pinned.push_back(pin_folder("/"));
-    plan.pinned.back().inode += 1;
-    const auto report = f.run(plan);
-    CHECK(report.ending == call_ending::failed);
-    CHECK(report.message.find("the folder / is another one") != std::string::npos);
-    CHECK(f.stage_.attempts.empty());
-  }
-
   TEST_CASE("§128 the reviewer's no, stop, failure and silence each end the call unrun") {
     actor_fixture f;
     SUBCASE("no") {
