@@ -2,18 +2,21 @@
 
 #include "policy/canonical_command.hpp"
 #include "policy/overlay.hpp"
+#include "policy/shell/segments.hpp"
 
 #include <algorithm>
 
 namespace gatehouse::actors {
 
 std::vector<std::string> approval_keys_of(const review_request& question, bool terminal_session,
-                                          std::string_view policy) {
+                                          std::string_view folder, std::string_view policy) {
   const proposal& what = question.what;
   command_key key;
   key.environment_id = what.environment_id;
   key.command = policy::canonical_form(what.argv);
   key.cwd = what.cwd;
+  key.folder = folder;
+  key.login = what.login || (policy::is_shell_wrapper(what.argv) && what.argv[1] == "-lc");
   key.sandbox_permissions = what.sandbox_permissions;
   if (what.additional_permissions)
     key.additional_permissions = policy::normalise_overlay(*what.additional_permissions);

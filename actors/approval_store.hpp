@@ -16,8 +16,9 @@ namespace gatehouse::actors {
 /// The keys of a question's action (§53, §54): one for a command. Empty: the answer can never be
 /// remembered (a part is no UTF-8).
 /// @param terminal_session the call opens a session (exec_command), so that `tty` counts
+/// @param folder folder_key() of the call's folder; empty: it is on another machine
 std::vector<std::string> approval_keys_of(const review_request& question, bool terminal_session,
-                                          std::string_view policy);
+                                          std::string_view folder, std::string_view policy);
 
 /// The keys of a patch (§56): one for each path it touches, both ends of a move included. Empty as
 /// above when any of them cannot be remembered.

@@ -2,6 +2,7 @@
 
 #include "actors/attempt_result.hpp"
 #include "actors/network_desk.hpp"
+#include "actors/real_places.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/attempt.hpp"
 #include "protocol/call_report.hpp"
@@ -42,6 +43,8 @@ struct call_plan {
   std::string policy_cwd;
   std::string home; ///< what `~` means, for questions; empty: unknown
   std::vector<std::string> workspace_roots;
+  real_folders real_roots; ///< of the session; where one leads elsewhere now, nothing runs
+  std::vector<std::string> opens_protected; ///< what its overlay opens of it, in words (§63)
   sandbox_backend backend = sandbox_backend::none; ///< what this platform would use (§68)
   bool managed_network = false;
   bool strict_review = false; ///< even `skip` is reviewed (§49)

@@ -1,8 +1,11 @@
 #include "actors/grants.hpp"
 
 #include "policy/overlay.hpp"
+#include "policy/path_text.hpp"
+#include "protocol/visible_text.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -25,6 +28,60 @@ bool may_request_permissions(const approval_policy& approval) noexcept {
   case approval_mode::never: return false;
   }
   return false;
+}
+
+std::optional<std::string> protection_of(std::string_view path, const permission_profile& profile,
+                                         const policy::access_context& context) {
+  const auto answer = policy::evaluate_access(profile, context, path);
+  if (answer.granted == access::write) return std::nullopt;
+  if (answer.is_protection) return answer.decided_by;
+  for (const auto& place : context.protected_paths)
+    if (policy::is_at_or_below(path, place)) return "protected path `" + place + "`";
+  if (const auto place = policy::find_protected_name(context.protected_names, "/", path))
+    return "protected name `" + place->name + "`";
+  return std::nullopt;
+}
+
+open_wish without_protected(const additional_permissions& wish, const permission_profile& profile,
+                            const policy::access_context& context) {
+  open_wish open{wish, {}};
+  if (profile.kind != profile_kind::managed) return open;
+  file_system_policy asked;
+  asked.entries = wish.entries;
+  std::set<std::size_t> closed;
+  for (const auto& entry : policy::resolve_entries(asked, context)) {
+    if (entry.access != access::write) continue;
+    if (const auto why = protection_of(entry.path, profile, context);
+        why && closed.insert(entry.index).second)
+      open.closed.push_back("write " + visible_text(entry.path) + " (" + visible_text(*why) + ")");
+  }
+  open.permissions.entries.clear();
+  for (std::size_t i = 0; i < wish.entries.size(); ++i)
+    if (!closed.contains(i)) open.permissions.entries.push_back(wish.entries[i]);
+  return open;
+}
+
+additional_permissions needed_part(const additional_permissions& overlay,
+                                   const permission_profile& profile,
+                                   const policy::access_context& context) {
+  auto needed = overlay;
+  for (std::size_t i = 0; i < needed.entries.size();) {
+    const auto entry = needed.entries[i];
+    const auto* literal = std::get_if<literal_path>(&entry.path);
+    auto rest = needed;
+    rest.entries.erase(rest.entries.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto without = literal && entry.access != access::deny
+                             ? policy::apply_overlay(profile, rest, context)
+                             : result<permission_profile>{profile};
+    const auto answer = literal && entry.access != access::deny && without
+                            ? policy::evaluate_access(*without, context, literal->path).granted
+                            : access::deny;
+    if (answer == access::write || (answer == access::read && entry.access == access::read))
+      needed = std::move(rest);
+    else
+      ++i;
+  }
+  return needed;
 }
 
 additional_permissions granted_part(const additional_permissions& requested,

@@ -6,6 +6,7 @@
 #include "protocol/tool_call.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,27 @@ struct permission_grant {
 /// May the model ask for permissions at all? Under `never`, or where granular has switched this
 /// question off, it gets an empty grant without anybody being asked (§16a, §33, §34).
 bool may_request_permissions(const approval_policy& approval) noexcept;
+
+/// What of a wish no grant opens, whatever is answered (§16a, §63): protected names and this
+/// program's own folders, but for what the profile itself lets be written.
+struct open_wish {
+  additional_permissions permissions; ///< the rest, which may be asked for
+  std::vector<std::string> closed;    ///< "write /repo/.git (protected name `.git`)"
+};
+/// `wish` with real paths; `context` as for policy::evaluate_access, with what was found on this
+/// host.
+open_wish without_protected(const additional_permissions& wish, const permission_profile& profile,
+                            const policy::access_context& context);
+/// The protection that a write entry for `path` would open; nothing when the profile lets it be
+/// written already, or nothing protects it.
+std::optional<std::string> protection_of(std::string_view path, const permission_profile& profile,
+                                         const policy::access_context& context);
+
+/// `overlay` without the entries that open nothing: what the profile with the others grants anyway
+/// is not bound to a name that a command may give to something else.
+additional_permissions needed_part(const additional_permissions& overlay,
+                                   const permission_profile& profile,
+                                   const policy::access_context& context);
 
 /// What of `requested` is granted (§16a): the part that lies inside `given`, with every denial of
 /// both, as plain paths of `context`. What the profile itself denies is left out, since no overlay

@@ -14,6 +14,10 @@ std::string hook_command_text(const proposal& what) {
   return policy::is_shell_wrapper(what.argv) ? what.argv[2] : shell_join(what.argv);
 }
 
+hook_wishes hook_wishes_of(const proposal& what) {
+  return {what.sandbox_permissions, what.additional_permissions, what.justification};
+}
+
 result<proposal> with_hook_command(proposal what, std::string_view command) {
   what.prefix_rule.clear();
   if (policy::is_shell_wrapper(what.argv)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/hook_json.hpp"
 #include "protocol/result.hpp"
 #include "protocol/tool_call.hpp"
 
@@ -11,6 +12,9 @@ namespace gatehouse::actors {
 /// The command of a call as hooks and people read it (§10): the script of the tool's own shell, or
 /// the words quoted for a shell.
 std::string hook_command_text(const proposal& what);
+
+/// What the call asks for beside its command, for hooks (§D5).
+hook_wishes hook_wishes_of(const proposal& what);
 
 /// The call with the command that a hook put in its place (§10): the text becomes the script of the
 /// same shell, or, where the call is an argv, that argv. It is a new proposal, judged from the

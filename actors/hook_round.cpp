@@ -19,7 +19,7 @@ hook_round::hook_round(reactor::event_loop& loop, hook_question question,
     request.spawn.argv = {"sh", "-c", handler.command};
     request.spawn.program = "/bin/sh";
     request.spawn.env = question_.env;
-    request.spawn.cwd = question_.payload.cwd;
+    request.spawn.cwd = question_.folder;
     request.input = input;
     request.limit = handler.timeout;
     running_.push_back(std::make_unique<reactor::program_exchange>(

@@ -17,11 +17,13 @@ struct hook_question {
   hook_payload payload;               ///< its event is the round's event
   std::vector<hook_handler> handlers; ///< from hook_rules::matching
   bool retry = false;                 ///< about a second attempt: hooks may only deny (§D8)
+  std::string folder;                 ///< absolute: where their programs run
   std::vector<std::string> env;       ///< "K=V"; all that the hooks get
 };
 
-/// Asks all hooks at the same time, each by running its program in the payload's cwd with the
-/// payload on standard input, and weighs what they say.
+/// Asks all hooks at the same time, each by running its program with the payload on standard input,
+/// and weighs what they say. They run in one folder whatever the call's is: which program a
+/// relative name means is not for the call to choose.
 class hook_round {
 public:
   /// @param done called once on the loop, never inside this call; it may destroy the round

@@ -116,9 +116,11 @@ void hooked_call::ask(hook_event event, std::string response) {
   question.payload.cwd = call_.plan.what.cwd;
   question.payload.tool_name = tool_name(tool_);
   question.payload.tool_input = hook_command_input{command_text(), {}};
+  question.payload.asked = hook_wishes_of(call_.plan.what);
   question.payload.tool_use_id = call_.plan.call_id;
   question.payload.tool_response = std::move(response);
   question.handlers = handlers(event);
+  question.folder = hooks_.folder;
   question.env = hooks_.env;
   round_ = std::make_unique<hook_round>(
       *hooks_.loop, std::move(question),

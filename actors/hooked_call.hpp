@@ -19,6 +19,7 @@ struct hook_settings {
   reactor::event_loop* loop = nullptr; ///< outlives the actors
   hook_rules rules;
   hook_payload context;         ///< session, turn, transcript, model, permission mode
+  std::string folder;           ///< absolute, of this machine: where hooks run
   std::vector<std::string> env; ///< "K=V"; all that hooks get
   std::function<void(const std::string&)> warn; ///< to the user; may be unset
 };

@@ -14,6 +14,7 @@ exec_evaluation judge(const call_plan& plan, const policy::rule_set& rules,
   request.sandbox_permissions = plan.what.sandbox_permissions;
   request.permissions_preapproved = plan.permissions_preapproved;
   request.prefix_rule = plan.what.prefix_rule;
+  request.is_session = plan.what.tty; // the only ones with an input that stays open
   const auto analysis = policy::analyze_command(request.argv);
   return policy::evaluate(request, analysis, rules,
                           facts(policy::program_words(request.argv, analysis, rules)));

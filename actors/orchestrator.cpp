@@ -177,6 +177,13 @@ void orchestrator::recorded(int attempt, const std::string& why_not) {
 void orchestrator::run(attempt_ptr what) {
   const int number = (*what)->number;
   const auto backend = (*what)->backend;
+  if (auto moved = moved_folder(call_->plan.real_roots)) {
+    attempt_result not_here;
+    not_here.record.number = number;
+    not_here.record.sandbox = backend;
+    not_here.record.failure = error{errc::boundary_failed, *std::move(moved), {}};
+    return ended(not_here);
+  }
   tell(thread_events::attempt_began{call_id_, number, backend, (*what)->network});
   request(partners_.runtime, caf::infinite, run_v, std::move(what))
       .then([this](const attempt_result_ptr& result) { ended(*result); },

@@ -135,6 +135,12 @@ void patch_runtime::finish(const std::string& call, attempt_result result) {
   const bool success = record.ending == attempt_ending::exited && record.exit_code == 0;
   if (record.ending == attempt_ending::exited && !success && !record.failure)
     record.failure = said(errc::io, output.stderr_text);
+  if (record.ending == attempt_ending::timed_out)
+    record.failure =
+        error{errc::io,
+              "it was ended by the time limit of " + std::to_string(record.limit.count()) + " ms" +
+                  (*result.patch_done == terms.patch_done ? "; no file was changed" : ""),
+              "give more time (timeout_ms), or make several smaller patches"};
   output.stdout_text =
       success ? success_summary(committed_changes(*terms.patch, *result.patch_done)) : "";
   output.aggregated = output.stdout_text + output.stderr_text;

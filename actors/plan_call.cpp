@@ -29,6 +29,7 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
   plan.profile = terms.profile;
   plan.policy_cwd = terms.cwd;
   plan.workspace_roots = terms.context.project_roots;
+  plan.real_roots = terms.real_roots;
   plan.backend = terms.backend;
   plan.managed_network = terms.network.has_value();
   const auto* script = std::get_if<std::string>(&request.command);
@@ -41,6 +42,10 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
   plan.what.login = request.login;
   plan.what.sandbox_permissions = request.sandbox_permissions;
   plan.what.additional_permissions = request.additional_permissions;
+  // What is shown, keyed and opened is where a link leads, not its name.
+  if (plan.what.additional_permissions && terms.environment_id == "local")
+    plan.what.additional_permissions =
+        with_real_paths(*std::move(plan.what.additional_permissions));
   plan.what.justification = request.justification;
   plan.what.prefix_rule = request.prefix_rule;
 
@@ -62,8 +67,10 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
   if (!valid) {
     made.handler_refusal = refusal(to_string(valid.error()));
   } else if (plan.what.additional_permissions) {
+    const auto overlay = policy::normalise_overlay(*plan.what.additional_permissions);
+    plan.opens_protected = without_protected(overlay, plan.profile, terms.context).closed;
     auto widened = policy::apply_overlay(
-        plan.profile, policy::normalise_overlay(*plan.what.additional_permissions), terms.context);
+        plan.profile, needed_part(overlay, plan.profile, terms.context), terms.context);
     if (widened)
       plan.widened_profile = std::move(*widened);
     else

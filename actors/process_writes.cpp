@@ -53,7 +53,9 @@ void process_manager::review_write(const stdin_request_ptr& request,
     if (writes_.erase(request->call_id) == 0) return; // cancelled, and answered
     exec_reply reply;
     reply.refused = true;
-    reply.failure = error{errc::cancelled, "write_stdin was not allowed: " + why,
+    reply.failure = error{errc::cancelled,
+                          "write_stdin was not allowed: " +
+                              (why.empty() ? std::string{"who was asked said no"} : why),
                           "start a process that stays inside the sandbox, or ask the user"};
     answer(caller, std::make_shared<const exec_reply>(std::move(reply)));
   };
@@ -83,7 +85,8 @@ void process_manager::review_write(const stdin_request_ptr& request,
             const auto write = writes_.find(request->call_id);
             if (write == writes_.end()) return;
             write->second.review_id.clear();
-            if (!is_approval(said->decision) || said->digest != digest) return refuse(said->reason);
+            if (!is_approval(said->decision) || said->digest != digest)
+              return refuse(said->reason.empty() ? "the reviewer said no" : said->reason);
             poll(request, caller);
           },
           [refuse](caf::error&) { refuse("the reviewer failed"); });
@@ -176,9 +179,11 @@ void process_manager::ask_hooks(const exec_request& original, std::shared_ptr<ex
   question.payload.cwd = plan.what.cwd;
   question.payload.tool_name = tool_name(hook_tool::exec_command);
   question.payload.tool_input = hook_command_input{hook_command_text(plan.what), {}};
+  question.payload.asked = hook_wishes_of(plan.what);
   question.payload.tool_use_id = plan.call_id;
   question.payload.tool_response = reply->result.output;
   question.handlers = std::move(handlers);
+  question.folder = terms_.hooks.folder;
   question.env = terms_.hooks.env;
   const auto key = reply->result.chunk_id;
   auto& open = hooked_[key];

@@ -1,6 +1,7 @@
 #include "actors/question_text.hpp"
 
 #include "protocol/denial_message.hpp"
+#include "protocol/visible_text.hpp"
 
 namespace gatehouse::actors {
 namespace {
@@ -13,9 +14,16 @@ std::string describe_overlay(const additional_permissions& overlay) {
     out += part;
   };
   for (const auto& entry : overlay.entries)
-    add(std::string{to_string(entry.access)} + " " + describe(entry.path));
+    add(std::string{to_string(entry.access)} + " " + visible_text(describe(entry.path)));
   if (overlay.network_enabled) add(*overlay.network_enabled ? "use the network" : "no network");
   return out.empty() ? "nothing" : out;
+}
+
+std::string opened_protections(const call_plan& plan) {
+  std::string text;
+  for (const auto& one : plan.opens_protected)
+    text += (text.empty() ? " It opens what is PROTECTED: " : ", ") + one;
+  return text.empty() ? text : text + ".";
 }
 
 } // namespace
@@ -44,7 +52,8 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
                : "It runs once; this profile has no sandbox, so it can do everything that you can.";
   if (widened && plan.what.additional_permissions)
     return "It runs once inside the sandbox, for this call with: " +
-           describe_overlay(*plan.what.additional_permissions) + ". All else stays refused.";
+           describe_overlay(*plan.what.additional_permissions) + "." + opened_protections(plan) +
+           " All else stays refused.";
   std::string text = "It runs once inside the sandbox; what the profile does not grant stays "
                      "refused.";
   if (plan.what.sandbox_permissions == sandbox_permissions::require_escalated)
@@ -53,9 +62,15 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
   return text;
 }
 
-std::string permissions_allow(const additional_permissions& wish) {
-  return "Later commands may, inside the sandbox: " + describe_overlay(wish) +
-         ". All else stays refused.";
+std::string permissions_allow(const additional_permissions& wish,
+                              const additional_permissions& as_named,
+                              const std::vector<std::string>& closed) {
+  std::string text = "Later commands may, inside the sandbox: " + describe_overlay(wish) + ".";
+  if (as_named != wish) text += " The agent named it: " + describe_overlay(as_named) + ".";
+  for (std::size_t i = 0; i < closed.size(); ++i)
+    text += (i == 0 ? " Protected, and opened by no grant: " : ", ") + closed[i] +
+            (i + 1 == closed.size() ? "." : "");
+  return text + " All else stays refused.";
 }
 
 std::string retry_reason(const denial& what) {

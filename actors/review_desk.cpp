@@ -1,7 +1,9 @@
 #include "actors/review_desk.hpp"
 
 #include "actors/hook_command.hpp"
+#include "actors/real_places.hpp"
 #include "protocol/shell_quote.hpp"
+#include "protocol/visible_text.hpp"
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
@@ -70,7 +72,17 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   if (keyed && terms_.session_scope && asked.attempt == 1 && !asked.strict && !asked.network)
     keys = asked.what.patch
                ? patch_keys_of(asked, touched_paths(asked.what.patch->changes), terms_.policy())
-               : approval_keys_of(asked, tool == hook_tool::exec_command, terms_.policy());
+               : approval_keys_of(asked, tool == hook_tool::exec_command,
+                                  asked.what.environment_id == "local" ? folder_key(asked.what.cwd)
+                                                                       : "",
+                                  terms_.policy());
+  // What runs outside the sandbox must not change under an answer that holds for the session.
+  if (!keys.empty() && asked.without_sandbox && !asked.what.patch && terms_.changeable)
+    if (const auto file = terms_.changeable(asked.what); !file.empty()) {
+      keys.clear();
+      asked.will_be_allowed += " Only this once: commands inside the sandbox can change " +
+                               visible_text(file) + ", which it names.";
+    }
   if (!asked.network)
     asked.session_offered = !keys.empty() || tool == hook_tool::request_permissions;
   terms.settled = terms_.memory->approvals.covers(keys);
@@ -115,8 +127,12 @@ void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
     question.payload.tool_input = hook_command_input{
         hook_command_text(asked.what),
         asked.network ? "network-access " + to_string(*asked.network) : asked.what.justification};
+  question.payload.asked = hook_wishes_of(asked.what);
+  question.payload.reason = asked.reason;
+  question.payload.without_sandbox = asked.without_sandbox;
   question.handlers = terms_.hooks.matching(hook_event::permission_request, tool);
   question.retry = asked.attempt > 1;
+  question.folder = terms_.hook_folder;
   question.env = terms_.hook_env;
   open->hooks = std::make_unique<hook_round>(
       *terms_.loop, std::move(question),

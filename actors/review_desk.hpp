@@ -36,6 +36,7 @@ struct review_desk_terms {
   hook_rules hooks;
   /// What a hook is told besides the question: session, turn, transcript, model, permission mode.
   std::function<hook_payload()> hook_context; ///< may be unset
+  std::string hook_folder;                    ///< absolute, of this machine: where hooks run
   std::vector<std::string> hook_env;          ///< "K=V"; all that hooks get
 
   guardian_transport guardian; ///< unset: there is no automatic reviewer
@@ -53,6 +54,9 @@ struct review_desk_terms {
   /// Is "for the session" on offer (§52)? Then `policy` is the policy_stamp of the session now.
   bool session_scope = false;
   std::function<std::string()> policy;
+  /// A file that the command runs or reads and that commands inside the sandbox may change; empty:
+  /// none is known. May be unset.
+  std::function<std::string(const proposal&)> changeable;
 
   std::function<void(const std::string&)> warn; ///< to the user; may be unset
   /// Hears who else than a person is asked, and every answer; may be unset.

@@ -61,7 +61,7 @@ void session_thread::on(const thread_messages::begin_call& m) {
     const auto* terminal = std::get_if<terminal_request>(&asked.arguments);
     planned = plan_call(now_->session,
                         terminal ? terminal->command : std::get<shell_request>(asked.arguments),
-                        grants_.effective(now_->session.environment_id, turn_));
+                        granted_now());
     planned.plan.what.tty = terminal && terminal->tty;
   }
   planned.plan.call_id = asked.call_id;
@@ -103,7 +103,10 @@ void session_thread::run(const tool_request& asked, planned_call planned,
   planned.plan.tool = tool_name(asked.arguments);
   auto& call = begin_item(id, planned.plan.tool, planned.plan.what, std::move(on_end));
   if (refuse_after_stop(id)) return;
-  if (auto unknown = look_at_rules()) {
+  auto unknown = look_at_rules();
+  if (auto moved = moved_folder(now_->session.real_roots))
+    unknown = error{errc::boundary_failed, *std::move(moved), {}};
+  if (unknown) {
     call_report report;
     report.call_id = id;
     report.message = failure_message(*unknown);

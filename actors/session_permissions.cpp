@@ -1,11 +1,13 @@
 #include "actors/question_text.hpp"
 #include "actors/random_id.hpp"
+#include "actors/real_places.hpp"
 #include "actors/session_thread.hpp"
 #include "policy/overlay.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/denial_message.hpp"
 #include "protocol/digest.hpp"
 #include "protocol/profile_json.hpp"
+#include "sandbox/host_paths.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
@@ -24,11 +26,17 @@ void session_thread::ask_permissions(const tool_request& asked, const permission
   question.tool = tool_name(asked.arguments);
   question.what.cwd = now_->session.cwd;
   question.what.sandbox_permissions = sandbox_permissions::with_additional_permissions;
-  question.what.additional_permissions = policy::normalise_overlay(wish.permissions);
+  // What is shown, granted and kept is where a link leads, not its name.
+  const bool here = now_->session.environment_id == "local";
+  const auto as_named = policy::normalise_overlay(wish.permissions);
+  const auto real = here ? policy::normalise_overlay(with_real_paths(as_named)) : as_named;
+  const auto asked_for = without_protected(real, now_->session.profile, found_here());
+  question.what.additional_permissions = asked_for.permissions;
   question.what.justification = wish.reason;
   question.digest = digest_of(question.what, {});
   question.reason = wish.reason.empty() ? "the agent asks for permissions" : wish.reason;
-  question.will_be_allowed = permissions_allow(*question.what.additional_permissions);
+  question.will_be_allowed = permissions_allow(
+      asked_for.permissions, real == as_named ? asked_for.permissions : as_named, asked_for.closed);
   question.strict = now_->session.strict_review;
   auto& call = begin_item(id, question.tool, question.what, std::move(on_end));
   call.review_id = question.review_id;
@@ -38,6 +46,17 @@ void session_thread::ask_permissions(const tool_request& asked, const permission
     report.call_id = id;
     ended(id, std::make_shared<const call_report>(std::move(report)));
   };
+  if (asked_for.permissions.empty() && !asked_for.closed.empty()) {
+    exec_requirement refusal;
+    refusal.reason = "no grant opens what is protected: ";
+    for (const auto& one : asked_for.closed)
+      refusal.reason += (&one == asked_for.closed.data() ? "" : ", ") + one;
+    refusal.refused_by = refused_by::handler;
+    call_report report;
+    report.ending = call_ending::refused;
+    report.message = policy_refusal_message(refusal);
+    return end_with(std::move(report));
+  }
   // What may not be asked for is no question; where no question is allowed nothing is granted.
   const auto valid = policy::validate_overlay(
       {sandbox_permissions::with_additional_permissions, question.what.additional_permissions,
@@ -103,6 +122,8 @@ call_report session_thread::permissions_report(const review_request& question,
     if (said.decision == review_decision::approved_for_session) given.scope = grant_scope::session;
   }
   if (said.reviewer != reviewer_kind::user) given.scope = grant_scope::turn;
+  if (now_->session.environment_id == "local")
+    given.permissions = with_real_paths(std::move(given.permissions));
   given.permissions = granted_part(*question.what.additional_permissions, given.permissions,
                                    now_->session.profile, now_->session.context);
   const bool turn_open = call->second.told.turn == turn_;
@@ -126,6 +147,29 @@ call_report session_thread::permissions_report(const review_request& question,
     report.message = "Nothing was granted: work inside the boundary, or ask for less.";
   report.granted = std::move(given);
   return report;
+}
+
+policy::access_context session_thread::found_here() const {
+  const auto& profile = now_->session.profile;
+  const auto& context = now_->session.context;
+  const bool limited = profile.kind == profile_kind::managed && profile.file_system.restricted;
+  return limited && now_->session.environment_id == "local"
+             ? sandbox::with_facts(context, sandbox::gather_host_facts(profile, context))
+             : context;
+}
+
+additional_permissions session_thread::granted_now() {
+  const auto& session = now_->session;
+  if (session.environment_id == "local")
+    for (const auto& grant : std::vector{grants_.list()})
+      if (const auto moved = moved_entry(grant.permissions)) {
+        grants_.revoke(grant.id);
+        publish(thread_events::warning{"a permission is over, since its path is another one: " +
+                                       *moved + ". Ask for it again"},
+                turn_);
+      }
+  return needed_part(grants_.effective(session.environment_id, turn_), session.profile,
+                     session.context);
 }
 
 } // namespace gatehouse::actors

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/call_flow.hpp"
+#include "actors/real_places.hpp"
 #include "policy/access.hpp"
 #include "policy/domain_policy.hpp"
 #include "protocol/approval_policy.hpp"
@@ -23,6 +24,9 @@ struct session_terms {
   /// What the profile's symbolic paths and protections mean; its `project_roots` are the
   /// workspace.
   policy::access_context context;
+  /// `cwd` and the project roots as they really were when the session began. A call does not run
+  /// where one of them leads elsewhere. Empty: they are on another machine.
+  real_folders real_roots;
   sandbox_backend backend = sandbox_backend::none;
   /// Set: whenever the network is on, it is the managed one with this policy (§66).
   std::optional<policy::domain_policy> network;

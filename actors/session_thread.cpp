@@ -1,9 +1,11 @@
 #include "actors/session_thread.hpp"
 
+#include "actors/hook_command.hpp"
 #include "actors/network_service.hpp"
 #include "actors/paced_output.hpp"
 #include "actors/patch_runtime.hpp"
 #include "actors/shell_runtime.hpp"
+#include "config/guard_files.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/utf8.hpp"
 
@@ -164,6 +166,7 @@ review_desk_terms session_thread::desk_terms() {
   desk.loop = &loop_;
   desk.hooks = terms_.hooks.rules;
   desk.hook_context = [now = now_] { return now->hooks; };
+  desk.hook_folder = terms_.hooks.folder;
   desk.hook_env = terms_.hooks.env;
   desk.guardian = terms_.guardian;
   desk.auto_review = terms_.auto_review;
@@ -180,6 +183,17 @@ review_desk_terms session_thread::desk_terms() {
   desk.session_scope = terms_.session_approvals;
   desk.policy = [now = now_] {
     return policy_stamp(now->session.profile, now->session.approval, now->rules_generation);
+  };
+  desk.changeable = [now = now_, search = terms_.judgement.search](const proposal& what) {
+    const auto& session = now->session;
+    if (session.profile.kind != profile_kind::managed || what.environment_id != "local")
+      return std::string{};
+    for (auto& file :
+         config::files_of_command(hook_command_text(what), {what.cwd, search.path, search.home})
+             .files)
+      if (policy::evaluate_access(session.profile, session.context, file).granted == access::write)
+        return std::move(file);
+    return std::string{};
   };
   desk.warn = terms_.hooks.warn;
   desk.observer = caf::actor_cast<observer_actor>(this);

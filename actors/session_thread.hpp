@@ -74,6 +74,11 @@ private:
     bool reviewer_present = false;
   };
 
+  /// The session's context with what was found on this host; blocks as a walk over it does.
+  [[nodiscard]] policy::access_context found_here() const;
+  /// What sticky grants give to a call now (§15): grants whose paths lead elsewhere end here.
+  additional_permissions granted_now();
+
   void on(const thread_messages::begin_call& m);
   void on(const thread_messages::cancel_call& m);
   void on(const thread_messages::answer_review& m);

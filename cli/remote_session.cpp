@@ -52,6 +52,7 @@ result<void> move_to_exec_server(actors::thread_terms& terms, const options& giv
 
   auto& session = terms.session;
   session.environment_id = "remote";
+  session.real_roots.clear();
   session.cwd = session.context.cwd = *folder;
   session.context.project_roots = {*folder};
   session.backend = sandbox_backend::linux_bubblewrap; // whatever stands there; it refuses else

@@ -98,8 +98,13 @@ int sandbox_command(arguments given) {
     complain(profile.error());
     return exit_wrong_usage;
   }
-  const auto context = access_context_of(start->loaded.settings, start->where, start->cwd,
-                                         std::move(chosen->project_roots));
+  const auto protections = access_context_of(start->loaded.settings, start->where, start->cwd,
+                                             std::move(chosen->project_roots));
+  if (!protections) {
+    complain(protections.error());
+    return exit_wrong_usage;
+  }
+  const auto& context = *protections;
   const bool managed_network = chosen->network && profile->network == network_policy::enabled;
   if (read->has("--explain") && start->loaded.settings.backend.value == sandbox_backend::seatbelt)
     return explain(*profile, context, sandbox_backend::seatbelt, managed_network);

@@ -173,6 +173,10 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
       terms.session.context.project_roots.push_back(root);
   if (std::ranges::find(roots, *cwd) == roots.end())
     std::erase(terms.session.context.project_roots, *cwd);
+  // As they were checked, not as they may have become since.
+  terms.session.real_roots[*cwd] = *cwd;
+  for (const auto& root : roots)
+    terms.session.real_roots[root] = root;
   terms.shell.context = terms.session.context;
   terms.shell.hidden_paths.insert(terms.shell.hidden_paths.end(), token_files_.begin(),
                                   token_files_.end());

@@ -13,8 +13,13 @@ result<actors::session_terms> session_terms_of(const start_point& start, std::st
   terms.approval = settings.approval.value;
   terms.profile = std::move(chosen->profile);
   terms.network = std::move(chosen->network);
-  terms.context =
+  auto context =
       access_context_of(settings, start.where, start.cwd, std::move(chosen->project_roots));
+  if (!context) return context.error();
+  terms.context = *std::move(context);
+  auto roots = terms.context.project_roots;
+  roots.push_back(terms.cwd);
+  terms.real_roots = actors::really(roots);
   const auto backend = chosen_backend(settings);
   if (!backend) return backend.error();
   terms.backend = *backend;

@@ -1,6 +1,7 @@
 #include "cli/settings_options.hpp"
 
 #include "cli/own_program.hpp"
+#include "config/guard_files.hpp"
 #include "config/profile_resolver.hpp"
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
@@ -106,9 +107,12 @@ result<sandbox_backend> chosen_backend(const config::effective_settings& setting
   return why;
 }
 
-policy::access_context access_context_of(const config::effective_settings& settings,
-                                         const config::locations& where, const std::string& cwd,
-                                         std::vector<std::string> project_roots) {
+result<policy::access_context> access_context_of(const config::effective_settings& settings,
+                                                 const config::locations& where,
+                                                 const std::string& cwd,
+                                                 std::vector<std::string> project_roots) {
+  const auto guards = config::guard_programs(where, settings, cwd);
+  if (!guards) return guards.error();
   policy::access_context context;
   context.cwd = cwd;
   context.project_roots = std::move(project_roots);
@@ -120,10 +124,11 @@ policy::access_context access_context_of(const config::effective_settings& setti
   for (const auto& name : settings.protected_names)
     context.protected_names.push_back(name.value);
   context.protected_paths = own_programs();
-  // The file itself, too: it may be a link into a writable folder.
-  for (const auto& path :
-       {where.gatehouse_home, where.state, where.system, where.gatehouse_home + "/hooks.json"})
+  for (const auto& path : {where.gatehouse_home, where.state, where.system})
     context.protected_paths.push_back(path);
+  for (const auto& guard : *guards)
+    context.protected_paths.insert(context.protected_paths.end(), guard.is.files.begin(),
+                                   guard.is.files.end());
   return context;
 }
 

@@ -49,9 +49,11 @@ result<chosen_profile> choose_profile(const start_point& start);
 result<sandbox_backend> chosen_backend(const config::effective_settings& settings);
 
 /// What the profile's symbolic paths and protections mean for a command in `cwd`: the names of the
-/// configuration and this program's own folders are protected (§63, §D14).
-policy::access_context access_context_of(const config::effective_settings& settings,
-                                         const config::locations& where, const std::string& cwd,
-                                         std::vector<std::string> project_roots);
+/// configuration, this program's own folders and the programs that guard are protected (§63, §D14).
+/// Errors as config::guard_programs().
+result<policy::access_context> access_context_of(const config::effective_settings& settings,
+                                                 const config::locations& where,
+                                                 const std::string& cwd,
+                                                 std::vector<std::string> project_roots);
 
 } // namespace gatehouse::cli

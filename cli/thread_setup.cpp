@@ -7,14 +7,15 @@
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
 #include "config/amendment.hpp"
+#include "config/guard_files.hpp"
 #include "config/hooks.hpp"
 #include "config/live_rules.hpp"
 #include "config/rule_loader.hpp"
 #include "config/user_shell.hpp"
 #include "policy/secret_variables.hpp"
 #include "protocol/profile_json.hpp"
+#include "protocol/shell_quote.hpp"
 #include "sandbox/command_environment.hpp"
-#include "sandbox/named_files.hpp"
 
 #include <cstdlib>
 #include <utility>
@@ -32,14 +33,9 @@ std::vector<std::string> command_environment() {
 }
 
 /// The user's hooks, and what they are told of this run: it is a session and a turn of its own.
-/// @param programs gets the files that their commands name
-result<actors::hook_settings> hooks_of(const start_point& start, std::string_view label,
-                                       std::vector<std::string>& programs) {
+result<actors::hook_settings> hooks_of(const start_point& start, std::string_view label) {
   auto handlers = config::load_hooks(start.where);
   if (!handlers) return handlers.error();
-  for (const auto& handler : *handlers)
-    for (auto& file : sandbox::files_named_in(handler.command, start.cwd, start.where.user_home))
-      programs.push_back(std::move(file));
   auto rules = actors::hook_rules::compile(*std::move(handlers));
   if (!rules) return rules.error();
   actors::hook_settings hooks;
@@ -48,8 +44,38 @@ result<actors::hook_settings> hooks_of(const start_point& start, std::string_vie
   hooks.context.permission_mode = start.loaded.settings.approval.value.mode == approval_mode::never
                                       ? "bypassPermissions"
                                       : "default";
+  hooks.folder = start.cwd;
   hooks.env = command_environment();
   return hooks;
+}
+
+/// What protecting the files of a guard does not reach: what they load from the folders that
+/// commands may write.
+std::vector<std::string> open_guards(const start_point& start,
+                                     const actors::session_terms& session) {
+  std::vector<std::string> warnings;
+  const auto guards = config::guard_programs(start.where, start.loaded.settings, start.cwd);
+  if (!guards || session.profile.kind == profile_kind::disabled) return warnings;
+  auto context = session.context;
+  context.protected_paths.clear();
+  const auto writable = [&](const std::string& path) {
+    return policy::evaluate_access(session.profile, context, path).granted == access::write;
+  };
+  for (const auto& guard : *guards) {
+    for (const auto& file : guard.is.files)
+      if (writable(file)) {
+        warnings.push_back(guard.name + ": " + shell_quote(file) +
+                           " lies where commands may write. They cannot change this file, but what "
+                           "it loads from there; keep it outside of the workspace");
+        break;
+      }
+    for (const auto& folder : guard.is.folders)
+      if (writable(folder))
+        warnings.push_back(guard.name + ": runs the folder " + shell_quote(folder) +
+                           ", which commands may write, outside the sandbox; keep it outside of "
+                           "the workspace");
+  }
+  return warnings;
 }
 
 /// Keeps an approved rule and reads all rules anew (§42).
@@ -91,6 +117,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   // A command that reads a reviewer's token tells it to the agent (§D13).
   // And what one agent did is nothing that another one should read.
   terms.shell.hidden_paths = {start.where.state + "/tokens", audit_folder(start.where)};
+  if (const auto& key = settings.auto_review_endpoint.value.key_file; !key.empty())
+    terms.shell.hidden_paths.push_back(key);
   terms.shell.default_timeout = settings.default_timeout.value;
   terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
   terms.boundary = "permission profile " + encode_profile(session.profile);
@@ -127,18 +155,16 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   if (!session) return session.error();
   for (auto& file : live->files_elsewhere())
     session->context.protected_paths.push_back(std::move(file));
-  // What hooks and the reviewer run, outside of every sandbox, no command may change.
-  auto hooks = hooks_of(start, label, session->context.protected_paths);
+  auto hooks = hooks_of(start, label);
   if (!hooks) return hooks.error();
-  for (const auto& word : start.loaded.settings.auto_review_command.value)
-    for (auto& file : sandbox::files_named_in(word, start.cwd, start.where.user_home))
-      session->context.protected_paths.push_back(std::move(file));
   auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
   if (!guardian) return guardian.error();
   thread_setup made{terms_for(start, *std::move(session), live, (*in_force)->rules, rule_options),
                     live->take_warnings()};
   if (auto notice = config::unusable_shell_notice(); !notice.empty())
     made.warnings.push_back(std::move(notice));
+  for (auto& warning : open_guards(start, made.terms.session))
+    made.warnings.push_back(std::move(warning));
   made.terms.hooks = *std::move(hooks);
   made.terms.guardian = *std::move(guardian);
   if (made.terms.session.profile.kind == profile_kind::disabled)

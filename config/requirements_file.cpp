@@ -1,6 +1,7 @@
 #include "config/profile_table.hpp"
 #include "config/settings_file.hpp"
 #include "config/settings_words.hpp"
+#include "policy/rules/call_limits.hpp"
 
 #include <algorithm>
 
@@ -52,6 +53,13 @@ void read_rule(toml_reader& reader, const toml_value& value,
   if (!pattern || !pattern->array() || pattern->array()->empty()) {
     reader.fail(value, "the rule needs a non-empty `pattern`",
                 "Write pattern = [{ token = \"rm\" }].");
+    return;
+  }
+  if (const auto words = pattern->array()->size(); words > policy::most_pattern_words) {
+    reader.fail(*pattern,
+                "the `pattern` has " + std::to_string(words) + " words, more than " +
+                    std::to_string(policy::most_pattern_words),
+                "Name the command by its first words.");
     return;
   }
   for (const auto& element : *pattern->array())

@@ -9,6 +9,40 @@ namespace {
 
 constexpr std::size_t max_file_bytes = 4u << 20;
 
+/// Where a key has more parts than any of ours (`a.a.a.…`); npos: none has. Each part is a table in
+/// the one before, and toml++, which bounds the nesting of values, follows these without a bound.
+std::size_t find_long_key(std::string_view text) {
+  constexpr int most_parts = 100;
+  int parts = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      parts = 1;
+    } else if (c == '"' || c == '\'') {
+      const bool is_long = text.size() - at > 2 && text[at + 1] == c && text[at + 2] == c;
+      const std::string end(is_long ? 3 : 1, c);
+      for (at += end.size(); at < text.size() && !text.substr(at).starts_with(end); ++at) {
+        if (c == '"' && text[at] == '\\') ++at;
+        if (!is_long && at < text.size() && text[at] == '\n') break;
+      }
+      at += end.size() - 1;
+    } else if (c == '.') {
+      if (++parts > most_parts) return at;
+    } else if (c == '\n' || c == '=' || c == ',' || c == '{' || c == '[') {
+      parts = 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+std::string place_in(std::string_view text, std::size_t at) {
+  const auto before = text.substr(0, at);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const auto column = at - (before.find_last_of('\n') + 1) + 1; // npos + 1 is 0
+  return std::to_string(line) + ":" + std::to_string(column);
+}
+
 void place(toml_value& value, const toml::source_region& where) {
   value.line = static_cast<int>(where.begin.line);
   value.column = static_cast<int>(where.begin.column);
@@ -67,15 +101,14 @@ result<toml_table> parse_toml(std::string_view text, const std::string& file) {
   if (text.size() > max_file_bytes)
     return error{errc::too_large, file + " is larger than 4 MiB", "Split or shorten the file."};
   // toml++ takes a NUL byte as white space in some places; no file of ours has a use for one.
-  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
-    const auto before = text.substr(0, nul);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const auto column = nul - (before.find_last_of('\n') + 1) + 1; // npos + 1 is 0
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos)
     return error{errc::invalid_config,
-                 file + ":" + std::to_string(line) + ":" + std::to_string(column) +
-                     ": a NUL byte is not text",
+                 file + ":" + place_in(text, nul) + ": a NUL byte is not text",
                  "Remove it; the file must be UTF-8 text."};
-  }
+  if (const auto key = find_long_key(text); key != std::string_view::npos)
+    return error{errc::invalid_config,
+                 file + ":" + place_in(text, key) + ": a key has more than 100 parts",
+                 "Shorten it; nothing of this file is used."};
   auto parsed = toml::parse(text, std::string_view{file});
   if (!parsed) {
     const auto& failure = parsed.error();

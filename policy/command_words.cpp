@@ -79,7 +79,10 @@ bool is_raw_device(std::string_view path) {
          std::ranges::any_of(families, [&](auto family) { return name.starts_with(family); });
 }
 
-bool is_broad_path(std::string_view path) {
+namespace {
+
+/// `path` without what a shell's user adds to a folder: `/`, `/.`, `/*`, `/.*` at the end.
+std::string_view bare_folder(std::string_view path) {
   for (bool shorter = true; shorter;) {
     shorter = false;
     for (std::string_view tail : {"/", "/.", "/*", "/.*"})
@@ -90,10 +93,20 @@ bool is_broad_path(std::string_view path) {
   }
   while (path.size() > 1 && path.starts_with("//"))
     path.remove_prefix(1);
+  return path;
+}
+
+} // namespace
+
+bool is_broad_path(std::string_view path) {
+  path = bare_folder(path);
+  while (path.starts_with("../")) {
+    if (path.ends_with("/..")) return true;
+    path = bare_folder(path.substr(3));
+  }
   if (is_one_of(path, {"", "/", "/*", "/.", "/..", ".", "..", "*", ".*", "~", "$HOME", "${HOME}"}))
     return true;
   if (path.starts_with("~")) return path.find('/') == std::string_view::npos;
-  if (path.starts_with("../")) return is_broad_path(path.substr(3)) || path.ends_with("/..");
   if (!path.starts_with('/')) return false;
   const auto rest = path.substr(1);
   const auto slash = rest.find('/');

@@ -67,7 +67,8 @@ std::vector<std::string> propose_amendment(const exec_request& request,
   if (suggestion_settles(request, judgements, facts)) return request.prefix_rule;
 
   auto first = std::ranges::find_if(judgements, asks);
-  if (first == judgements.end()) {
+  const bool asked = first != judgements.end();
+  if (!asked) {
     // Nobody is asked: only a denial later may raise the question (§35).
     if (std::ranges::any_of(judgements, &segment_judgement::matched)) return {};
     first = std::ranges::find_if(judgements, [](const auto& judgement) {
@@ -77,8 +78,13 @@ std::vector<std::string> propose_amendment(const exec_request& request,
   }
   const auto& argv = first->shown.argv;
   if (!helps(request, argv)) return {};
-  if (!is_narrow(argv) || !candidate{argv, facts}.allows(*first)) return {};
-  return argv;
+  if (!is_narrow(argv)) return {};
+  // A rule for a part of it would be saved and change nothing for this call.
+  const candidate rule{argv, facts};
+  const bool settles_all = std::ranges::all_of(judgements, [&](const auto& judgement) {
+    return !judgement.settles || (asked && !asks(judgement)) || rule.allows(judgement);
+  });
+  return settles_all ? argv : std::vector<std::string>{};
 }
 
 } // namespace gatehouse::policy

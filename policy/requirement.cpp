@@ -220,6 +220,11 @@ private:
       if (const auto* hidden = uncovered_command())
         add(cause_kind::unmatched, decision::prompt,
             "it runs `" + shell_join(hidden->shown.argv) + "`, of which no rule speaks");
+    if (request_.is_session && !analysis_.takes_commands.empty() && rules_.has_restrictive_rules())
+      add(cause_kind::rule, decision::prompt,
+          "`" + analysis_.takes_commands +
+              "` takes its commands from what is written to the session later, where no rule sees "
+              "them, and a rule may forbid them");
     // A rule that keeps the sandbox settles the command, not the wider boundary that is asked for.
     if (analysis_.plain && context_.asks_override && causes_.empty() && !may_bypass())
       add(cause_kind::override_request, decision::prompt, {});

@@ -22,6 +22,7 @@ struct exec_request {
   /// The overlay lies wholly inside a sticky grant: pre-approved for permissions (§15).
   bool permissions_preapproved = false;
   std::vector<std::string> prefix_rule; ///< the model's suggestion (§40)
+  bool is_session = false; ///< write_stdin may give it more input later, which no rule sees (§126)
 };
 
 /// The program words whose facts `evaluate` wants, each once: the program of `argv` itself, the

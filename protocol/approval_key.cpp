@@ -66,6 +66,8 @@ std::optional<std::string> encode_approval_key(const command_key& key) {
     out.words("script", {script.shell, script.flag, script.text});
   }
   out.text("cwd", key.cwd);
+  out.text("folder", key.folder);
+  out.boolean("login", key.login);
   out.text("sandbox_permissions", to_string(key.sandbox_permissions));
   if (key.additional_permissions)
     out.overlay("additional_permissions", *key.additional_permissions);

@@ -29,6 +29,8 @@ struct command_key {
   std::string environment_id;
   canonical_command command;
   std::string cwd;
+  std::string folder; ///< what really stands at `cwd`; empty: on another machine
+  bool login = false; ///< start-up files are read
   gatehouse::sandbox_permissions sandbox_permissions = gatehouse::sandbox_permissions::use_default;
   std::optional<gatehouse::additional_permissions> additional_permissions; ///< normalised
   std::optional<bool> tty;      ///< set for terminal sessions only (§54)

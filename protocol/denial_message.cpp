@@ -65,8 +65,7 @@ std::string policy_refusal_message(const exec_requirement& requirement) {
       "Reach the goal in a way that the rules allow, or tell the user what is needed and why.";
   if (requirement.refused_by == refused_by::handler) {
     who = "Refused before it reached any rule: ";
-    way_out = "Call again with sandbox_permissions use_default, which runs inside the sandbox, or "
-              "ask the user to widen what this session may do.";
+    way_out = "Correct the call as this says, or ask the user to widen what this session may do.";
   } else if (requirement.refused_by == refused_by::hook) {
     who = "Refused by a hook of the user: ";
     way_out = "Reach the goal in a way that the hook accepts, or tell the user what is needed and "

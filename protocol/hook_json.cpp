@@ -174,8 +174,21 @@ std::string encode_hook_payload(const hook_payload& payload) {
   json.open('{');
   std::visit(input_writer{json}, payload.tool_input);
   json.close('}');
-  if (payload.event != hook_event::permission_request)
+  if (const auto& asked = payload.asked) {
+    json.field("sandbox_permissions", to_string(asked->sandbox_permissions));
+    if (asked->additional_permissions) {
+      json.key("additional_permissions");
+      json.raw(encode_additional_permissions(*asked->additional_permissions));
+    }
+    if (!asked->justification.empty()) json.field("justification", asked->justification);
+  }
+  if (payload.event == hook_event::permission_request) {
+    json.field("reason", payload.reason);
+    json.key("without_sandbox");
+    json.boolean(payload.without_sandbox);
+  } else {
     json.field("tool_use_id", payload.tool_use_id);
+  }
   if (payload.event == hook_event::post_tool_use)
     json.field("tool_response", payload.tool_response);
   json.close('}');

@@ -39,6 +39,13 @@ struct hook_permissions_input {
   additional_permissions permissions;
 };
 
+/// What a call asks for beside its command (§D5).
+struct hook_wishes {
+  gatehouse::sandbox_permissions sandbox_permissions = gatehouse::sandbox_permissions::use_default;
+  std::optional<gatehouse::additional_permissions> additional_permissions; ///< unset: left out
+  std::string justification;                                               ///< empty: left out
+};
+
 /// What a hook reads on its standard input.
 struct hook_payload {
   hook_event event = hook_event::pre_tool_use;
@@ -50,8 +57,11 @@ struct hook_payload {
   std::string permission_mode = "default";
   std::string tool_name; ///< "Bash", "apply_patch", …: what matchers go by
   std::variant<hook_command_input, hook_stdin_input, hook_permissions_input> tool_input;
-  std::string tool_use_id;   ///< the call id; left out in permission requests
-  std::string tool_response; ///< PostToolUse only
+  std::optional<hook_wishes> asked; ///< of commands and patches
+  std::string reason;               ///< permission requests only: why it is asked
+  bool without_sandbox = false; ///< permission requests only: an allow lets it leave the sandbox
+  std::string tool_use_id;      ///< the call id; left out in permission requests
+  std::string tool_response;    ///< PostToolUse only
 };
 
 /// One line of JSON and a newline. Bytes that are no UTF-8 appear as U+FFFD.

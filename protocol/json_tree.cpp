@@ -162,8 +162,12 @@ result<json_fields> json_node::object(std::initializer_list<std::string_view> kn
   auto fields = open_object();
   if (!fields) return fields;
   for (const auto& [name, node] : fields->all())
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return node.wrong("unknown field");
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      std::string names;
+      for (const auto one : known)
+        names += (names.empty() ? "`" : ", `") + std::string{one} + "`";
+      return node.wrong("unknown field; known here: " + (names.empty() ? "none" : names));
+    }
   return fields;
 }
 

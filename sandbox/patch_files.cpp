@@ -15,6 +15,8 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace gatehouse::sandbox {
@@ -138,7 +140,7 @@ public:
       const auto& step = staged_.steps[i];
       if (is_stopped(terms)) return stopped();
       auto failure = step.what == patch_step::kind::write
-                         ? put(step, parts_[i])
+                         ? put(step, parts_[i], terms)
                          : remove(step, i > 0 ? &parts_[i - 1] : nullptr);
       if (failure) return failure;
       done = step.last ? patch_progress{step.operation + 1, false}
@@ -178,6 +180,17 @@ private:
       made.in_place = std::move(step.content);
       return std::nullopt;
     }
+    if (const auto lost = lost_attribute(step, fd.get()); !lost.empty()) {
+      ::unlinkat(made.folder.get(), made.temporary.c_str(), 0);
+      made.temporary.clear();
+      if (step.like != step.path || !may_write(step.path))
+        return error{errc::io,
+                     "failed to write file " + quoted(step.path) + ": " + lost + " would be lost",
+                     "make this change with a command instead"};
+      made.is_in_place = true;
+      made.in_place = std::move(step.content);
+      return std::nullopt;
+    }
     if (const int code = fill(fd.get(), step.content)) return not_written(step.path, code);
     if (step.mode && ::fchmod(fd.get(), *step.mode) != 0) return not_written(step.path, errno);
     if (sync && ::fsync(fd.get()) != 0) return not_written(step.path, errno);
@@ -185,6 +198,38 @@ private:
     if (::fstat(fd.get(), &status) != 0) return not_written(step.path, errno);
     made.written = file_identity::of(status);
     return std::nullopt;
+  }
+
+  /// Gives the new file the owner and the attributes of the one whose place it takes. What cannot
+  /// be given, in words; empty: nothing. The rights of a program (set-id, capabilities) go, as they
+  /// do with any other way of writing.
+  std::string lost_attribute(const patch_step& step, int made) {
+    const auto like = step.like.empty() ? std::optional<file_identity>{} : staged_.found[step.like];
+    if (!like) return {};
+    const auto folder = pinned_folder::open(folder_of(step.like));
+    const file_descriptor old{::openat(folder.get(), name_of(step.like).c_str(),
+                                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
+    struct stat was {};
+    struct stat is {};
+    if (!old || ::fstat(old.get(), &was) != 0 || ::fstat(made, &is) != 0) return "its owner";
+    if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
+        ::fchown(made, was.st_uid == is.st_uid ? static_cast<uid_t>(-1) : was.st_uid,
+                 was.st_gid == is.st_gid ? static_cast<gid_t>(-1) : was.st_gid) != 0)
+      return was.st_uid != is.st_uid ? "its owner" : "its group";
+    const auto size = ::flistxattr(old.get(), nullptr, 0);
+    if (size <= 0) return {}; // none, or a file system without
+    std::string names(static_cast<std::size_t>(size), '\0');
+    if (::flistxattr(old.get(), names.data(), names.size()) != size) return "its attributes";
+    for (std::size_t at = 0; at < names.size(); at += std::strlen(&names[at]) + 1) {
+      const std::string name{&names[at]};
+      if (name.starts_with("security.")) continue; // the system gives its own
+      std::string value(65536, '\0');
+      const auto length = ::fgetxattr(old.get(), name.c_str(), value.data(), value.size());
+      if (length < 0 ||
+          ::fsetxattr(made, name.c_str(), value.data(), static_cast<std::size_t>(length), 0) != 0)
+        return "its attribute " + quoted(name);
+    }
+    return {};
   }
 
   static int fill(int fd, std::string_view content) {
@@ -211,9 +256,21 @@ private:
     return file_identity::of(status);
   }
 
-  std::optional<error> put(const patch_step& step, part& made) {
+  std::optional<error> put(const patch_step& step, part& made, const patch_terms& terms) {
     if (made.is_in_place) return overwrite(step, made);
-    const auto folder = pinned_folder::open(folder_of(step.path), true);
+    folder_making making{terms.stopped, {}};
+    auto failure = put(step, made, making);
+    // A file that does not come leaves no folders either; those that hold something stay.
+    if (failure && !making.topmost.empty())
+      for (auto folder = folder_of(step.path); policy::is_at_or_below(folder, making.topmost);
+           folder = folder_of(folder))
+        ::rmdir(folder.c_str());
+    return failure;
+  }
+
+  std::optional<error> put(const patch_step& step, part& made, folder_making& making) {
+    const auto folder = pinned_folder::open(folder_of(step.path), &making);
+    if (folder.failure() == ECANCELED) return stopped();
     if (folder.failure() != 0)
       return folder.failure() == ELOOP || folder.failure() == ENOTDIR
                  ? changed_meanwhile(folder_of(step.path))

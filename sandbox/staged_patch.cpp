@@ -6,6 +6,7 @@
 #include "sandbox/pinned_folder.hpp"
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -78,6 +79,9 @@ result<staged_patch::file*> staged_patch::look(const std::string& path, int line
   if (!is_new) return &which;
   auto& identity = found[path];
   if (path == "/") return refused(line, shown + " is a folder, not a file");
+  if (path.size() >= PATH_MAX)
+    return refused(line, shown + " is too long a path: " + std::to_string(path.size()) +
+                             " bytes, where this system takes " + std::to_string(PATH_MAX - 1));
   const auto folder = pinned_folder::open(folder_of(path));
   struct stat status {};
   const int code =
@@ -159,7 +163,10 @@ std::optional<error> staged_patch::write(file& which, const patch_place& place, 
   which.on_disk = which.is_link = false;
   which.content = content;
   steps.push_back({patch_step::kind::write, operation_, last, place.change.path,
-                   place.existing_folder, std::move(content), which.mode});
+                   place.existing_folder, std::move(content), which.mode,
+                   !which.mode           ? std::string{}
+                   : place.reads.empty() ? place.change.path
+                                         : place.reads});
   return std::nullopt;
 }
 

@@ -37,6 +37,7 @@ struct patch_step {
   std::string existing_folder;
   std::string content;        ///< write
   std::optional<mode_t> mode; ///< write: to be kept; unset: as new files get it
+  std::string like{};         ///< write: whose owner and attributes are kept; empty: nobody's
 };
 
 /// A patch worked out in memory against the files as they are: operation by operation, each seeing

@@ -1,6 +1,7 @@
 #include "policy/rules/rule_calls.hpp"
 
 #include "policy/path_text.hpp"
+#include "policy/rules/call_limits.hpp"
 #include "policy/rules/example_words.hpp"
 #include "policy/rules/network_host.hpp"
 #include "policy/rules/program_path.hpp"
@@ -142,7 +143,11 @@ std::vector<std::string> read_alternatives(const value& element) {
 
 token_pattern read_pattern(const value& v) {
   token_pattern pattern;
-  for (const auto& element : list_in(v, "`pattern`"))
+  const auto elements = list_in(v, "`pattern`");
+  if (elements.size() > most_pattern_words)
+    refuse("`pattern` has " + std::to_string(elements.size()) + " words, more than " +
+           std::to_string(most_pattern_words));
+  for (const auto& element : elements)
     pattern.push_back(read_alternatives(element));
   if (pattern.empty()) refuse("`pattern` is empty: a rule needs at least the program");
   return pattern;
@@ -222,7 +227,11 @@ host_gate host_gate_from(const call_arguments& given) {
   gate.name = *arguments.string("name");
   if (gate.name.empty() || gate.name == "." || gate.name == ".." || is_path(gate.name))
     refuse("the name " + quoted(gate.name) + " is not a bare program name");
-  for (const auto& item : list_in(*arguments.find("paths"), "`paths`")) {
+  const auto paths = list_in(*arguments.find("paths"), "`paths`");
+  if (paths.size() > most_gate_paths)
+    refuse("`paths` holds " + std::to_string(paths.size()) + " paths, more than " +
+           std::to_string(most_gate_paths));
+  for (const auto& item : paths) {
     const auto path = string_in(item, "an element of `paths`");
     if (!path.starts_with('/'))
       refuse("the path " + quoted(path) + " is not absolute; write it from `/` on");

@@ -24,15 +24,21 @@ void rule_index::insert(rule_id id, const token_pattern& pattern, bool exact) {
 
 void rule_index::insert_below(std::uint32_t node, std::size_t depth, std::size_t budget, rule_id id,
                               const token_pattern& pattern, bool exact) {
+  const auto below = [this](std::uint32_t from, const std::string& token) {
+    const auto [it, is_new] =
+        edges_.try_emplace({from, token}, static_cast<std::uint32_t>(first_entry_.size()));
+    if (is_new) first_entry_.push_back(none);
+    return it->second;
+  };
+  // A word without alternatives takes no stack, however many there are; each with some halves the
+  // budget at least.
+  for (; depth < pattern.size() && pattern[depth].size() == 1; ++depth)
+    node = below(node, pattern[depth].front());
   if (depth == pattern.size()) return attach(node, nullptr, id, exact);
   const auto& alternatives = pattern[depth];
   if (alternatives.size() > budget) return attach(node, &pattern, id, exact);
-  for (const auto& token : alternatives) {
-    const auto [it, is_new] =
-        edges_.try_emplace({node, token}, static_cast<std::uint32_t>(first_entry_.size()));
-    if (is_new) first_entry_.push_back(none);
-    insert_below(it->second, depth + 1, budget / alternatives.size(), id, pattern, exact);
-  }
+  for (const auto& token : alternatives)
+    insert_below(below(node, token), depth + 1, budget / alternatives.size(), id, pattern, exact);
 }
 
 void rule_index::attach(std::uint32_t node, const token_pattern* rest, rule_id id, bool exact) {

@@ -363,8 +363,12 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
     inner = inner.subspan(1);
   }
   switch (grammar.form) {
-  case command_form::none:
+  case command_form::none: // script
     if (!parsed.understood) inner_command({}, false, name, next);
+    if (parsed.options.empty() || std::ranges::none_of(parsed.options, [](const auto& option) {
+          return option.name == "c" || option.name == "command";
+        }))
+      takes_commands(name, at);
     return;
   case command_form::joined_script:
     if (!parsed.understood)
@@ -417,6 +421,10 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
     package.resize(std::min(package.size(), package.find('@', 1)));
     inner = rebuilt;
   }
+  if (inner.empty() && lists_word("chroot doas fakechroot fakeroot nsenter proot run0 schroot sg "
+                                  "sudo sudo-rs toolbox unshare",
+                                  name))
+    takes_commands(name, at); // a shell
   inner_command(inner, parsed.understood, name, next);
 }
 

@@ -56,6 +56,7 @@ private:
   void process_script(const word& process, std::string_view of, const context& at);
   void input_script(std::string_view of, const context& at);
   std::optional<word> input_text(const context& at) const;
+  void takes_commands(std::string_view of, const context& at);
   void find_actions(words all, const context& at);
   void fd_actions(words all, const context& at);
   void remote_shell(words all, const context& at);
@@ -76,6 +77,7 @@ private:
   void job_table(const context& at);
   void makefile(words all, const context& at);
   void copied(words all, const context& at);
+  void cmake(words all, const context& at);
   void embedded_code(words all, const context& at);
   void code(const word& text, std::string_view of, const context& at, bool backticks);
   void awk_program(words all, const context& at);
@@ -105,6 +107,8 @@ private:
                      const context& at);
   void note_writes(const script_reading& reading, const found_command& found);
   void note_copies(words all);
+  void note_code_writes(const word& code);
+  void changes_text(std::string_view file, const context& at);
   void read_below_folders();
   void note_folder(const word& folder);
   void changes_folder(words all);

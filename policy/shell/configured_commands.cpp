@@ -19,6 +19,9 @@ constexpr auto command_variables =
                                      "CARGO_BUILD_RUSTC_WRAPPER",
                                      "CARGO_BUILD_RUSTDOC",
                                      "CC",
+                                     "CCACHE_COMPILER",
+                                     "CCACHE_PREFIX",
+                                     "CCACHE_PREFIX_CPP",
                                      "CPP",
                                      "CVS_RSH",
                                      "CXX",
@@ -87,6 +90,17 @@ bool names_cargo_program(std::string_view variable) {
   return variable.starts_with("CARGO_TARGET_") &&
          (variable.ends_with("_RUNNER") || variable.ends_with("_LINKER"));
 }
+
+} // namespace
+
+bool names_cmake_program(std::string_view setting) noexcept {
+  return setting.starts_with("CMAKE_") &&
+         (setting.ends_with("_LAUNCHER") || setting.ends_with("_COMPILER") ||
+          setting.ends_with("_LINKER") || setting.ends_with("_PROGRAM") ||
+          setting.ends_with("_EMULATOR"));
+}
+
+namespace {
 
 std::vector<word> option_words(std::string_view program, std::string_view text) {
   std::vector<word> words{{.text = std::string(program)}};
@@ -193,7 +207,7 @@ void analyzer::assigned_scripts(std::span<const std::string> assignments, const 
     if (variable.starts_with("BASH_FUNC_")) // an exported function: `BASH_FUNC_f%%=() { …; }`
       script_word(word{.text = "f " + command + "; f"}, variable, other);
     if (!std::binary_search(command_variables.begin(), command_variables.end(), variable) &&
-        !names_cargo_program(variable))
+        !names_cargo_program(variable) && !names_cmake_program(variable))
       continue;
     if (assignment.starts_with("LESS")) command.erase(0, command.find_first_not_of("|-"));
     script_word(word{.text = std::move(command)}, variable, other);

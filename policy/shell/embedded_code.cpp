@@ -1,3 +1,4 @@
+#include "policy/command_words.hpp"
 #include "policy/shell/analyzer.hpp"
 #include "policy/shell/characters.hpp"
 #include "policy/shell/special_commands.hpp"
@@ -79,8 +80,17 @@ bool is_starting_name(std::string_view name) {
   return std::binary_search(starting_names.begin(), starting_names.end(), name);
 }
 
+/// The same of Lisps, where a hyphen is a part of a name.
+constexpr std::array<std::string_view, 8> starting_lisp_names = {
+    "call-process", "make-process",  "process-file",       "process-lines",
+    "run-program",  "shell-command", "start-file-process", "start-process"};
+
 /// True when `code` names something that starts programs.
 bool starts_programs(std::string_view code, bool backticks) {
+  if (code.find('-') != std::string_view::npos &&
+      std::ranges::any_of(starting_lisp_names,
+                          [&](auto name) { return code.find(name) != std::string_view::npos; }))
+    return true;
   if (backticks && code.find('`') != std::string_view::npos) return true;
   for (std::size_t at = 0; at < code.size();) {
     if (!is_name_start(code[at])) {
@@ -146,6 +156,26 @@ std::vector<literal> string_literals(std::string_view code, bool backticks) {
   return found;
 }
 
+/// Options by which an interpreter goes on with what is typed to it.
+bool is_dialogue_option(std::string_view family, std::string_view option) {
+  if (family == "php") return option == "-a";
+  if (family == "perl") return option.starts_with("-d");
+  if (family == "python" || family == "pypy")
+    return option.size() > 1 && option[0] == '-' && option[1] != '-' &&
+           option.find_first_not_of("bBdEiIOPqsSuv", 1) == std::string_view::npos &&
+           option.find('i') != std::string_view::npos;
+  return lists_word("julia lua luajit node nodejs racket", family) &&
+         lists_word("-i --interactive", option);
+}
+
+/// A guess, and a generous one.
+bool may_write_files(std::string_view code) {
+  constexpr std::array<std::string_view, 9> signs = {"write", "'w",   "\"w",    "'a'", "\"a\"",
+                                                     ">",     "copy", "rename", "link"};
+  return std::ranges::any_of(
+      signs, [&](std::string_view sign) { return code.find(sign) != std::string_view::npos; });
+}
+
 bool only_separates(std::string_view between) {
   return between.size() > 1 && between.find_first_not_of("'\"`, \t\n[]") == std::string_view::npos;
 }
@@ -155,8 +185,9 @@ class sed_reader {
 public:
   explicit sed_reader(std::string_view program) : text_(program) {}
 
-  std::string commands;    ///< one a line
-  bool runs_input = false; ///< a line of the input, or a replacement made of it, is run
+  std::string commands;               ///< one a line
+  std::vector<std::string> written{}; ///< files
+  bool runs_input = false;            ///< a line of the input, or a replacement made of it, is run
   bool understood = true;
 
   void read() {
@@ -216,6 +247,10 @@ private:
     at_ = end;
     return rest;
   }
+  void written_file() {
+    skip(" \t");
+    if (const auto file = rest_of_line(); !file.empty()) written.emplace_back(file);
+  }
   bool address() {
     skip(" \t");
     if (at_ >= text_.size()) return false;
@@ -261,9 +296,9 @@ private:
         ++at_;
       return;
     case 'r':
-    case 'R':
+    case 'R': rest_of_line(); return;
     case 'w':
-    case 'W': rest_of_line(); return;
+    case 'W': written_file(); return;
     case ':':
     case 'b':
     case 't':
@@ -281,8 +316,8 @@ private:
     const auto replacement = until(end);
     for (; at_ < text_.size() && (is_name_part(text_[at_])); ++at_) {
       if (text_[at_] == 'w') {
-        rest_of_line();
-        return;
+        ++at_;
+        return written_file();
       }
       if (text_[at_] != 'e') continue;
       runs_input = true;
@@ -299,6 +334,7 @@ private:
 void analyzer::code(const word& text, std::string_view of, const context& at, bool backticks) {
   if (!text.known)
     unreadable("the program given to `" + std::string(of) + "` is only known when it runs");
+  note_code_writes(text);
   if (!starts_programs(text.text, backticks)) return;
   unreadable("the program given to `" + std::string(of) + "` starts other programs");
   const auto literals = string_literals(text.text, backticks);
@@ -325,6 +361,21 @@ void analyzer::code(const word& text, std::string_view of, const context& at, bo
   run_list();
 }
 
+/// Files that the program may fill; with what is only known when it runs.
+void analyzer::note_code_writes(const word& code) {
+  constexpr std::size_t longest_name = 255;
+  constexpr std::size_t most = 64;
+  if (!may_write_files(code.text)) return;
+  std::size_t left = most;
+  for (const auto& one : string_literals(code.text, false)) {
+    const auto name = base_name(one.text);
+    if (name.empty() || name.size() > longest_name || name.find_first_of(" \t\n") != name.npos)
+      continue;
+    if (left-- == 0) return;
+    writes_.push_back({std::string{name}, {.known = false}, {}});
+  }
+}
+
 void analyzer::embedded_code(words all, const context& at) {
   const auto name = base_name(all.front().text);
   if (name == "sed" || name == "gsed") return sed_program(all, at);
@@ -348,9 +399,15 @@ void analyzer::embedded_code(words all, const context& at) {
       break;
     }
   }
+  const auto stays = [&](const word& w) { return is_dialogue_option(language->family, w.text); };
+  if (std::any_of(all.begin() + 1, all.end(), stays)) takes_commands(name, at);
   if (has_code || !from_input) return;
   runs_input_file(text_kind::code, name, at, language->backticks);
-  if (const auto input = input_text(at)) code(*input, name, at, language->backticks);
+  if (const auto input = input_text(at)) return code(*input, name, at, language->backticks);
+  const auto only_tells = [](const word& w) {
+    return lists_word("--version --help -v -V -h", w.text);
+  };
+  if (std::none_of(all.begin() + 1, all.end(), only_tells)) takes_commands(name, at);
 }
 
 void analyzer::awk_program(words all, const context& at) {
@@ -401,6 +458,8 @@ void analyzer::sed_program(words all, const context& at) {
 void analyzer::sed_text(const word& program, const context& at) {
   sed_reader reader{program.text};
   reader.read();
+  for (const auto& file : reader.written)
+    changes_text(file, at);
   if (reader.runs_input) unreadable("sed runs what it reads");
   if (!reader.understood) unreadable("the program of sed is not understood");
   if (!reader.commands.empty())

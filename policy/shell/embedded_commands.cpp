@@ -33,27 +33,38 @@ constexpr auto option_table = std::to_array<command_options>({
     {"ag bat batcat delta glow", "", "pager"},
     {"ansible", "a", "args"},
     {"apt apt-get aptitude", "o", "option"},
+    {"ar nm ranlib objdump ld gcc-ar gcc-nm", "", "plugin"}, // a library is loaded and runs
+    {"bazel bazelisk blaze", "", "run_under"},
     {"bind", "x", ""},
     {"bpftrace dtrace", "c", ""},
-    {"cc c++ gcc g++ clang clang++", "", "wrapper"},
+    {"cargo-watch", "s", "shell"},
+    {"cc c++ gcc g++ clang clang++", "", "wrapper fplugin"},
     {"compgen complete", "C", ""},
     {"cpio", "", "rsh-command"},
+    {"ctest", "", "test-command build-makeprogram"},
     {"dpkg dpkg-deb", "", "pre-invoke post-invoke"},
     {"fc", "e", ""},
+    {"fly flyctl", "C", "command"},
     {"fzf sk", "", "preview"},
     {"gcloud", "", "command"},
     {"go", "", "exec toolexec vettool"},
+    {"gpg gpg2 gpgsm gpgconf gpg-agent gpg-connect-agent", "",
+     "agent-program dirmngr-program gpg-program keyboxd-program photo-viewer pinentry-program "
+     "scdaemon-program tpm2daemon-program"},
     {"hash", "p", ""},
     {"install ginstall", "", "strip-program"},
-    {"man", "PH", "pager html"},
+    {"man", "CPH", "config-file pager html"},
+    {"mysql mariadb", "", "pager"},
     {"nc ncat netcat", "ec", "exec sh-exec lua-exec"},
     {"nix-shell", "", "run command"},
     {"nodemon", "x", "exec"},
     {"npm npx", "c", "call script-shell"},
+    {"openssl", "", "engine provider provider-path"},
     {"pnpm yarn", "", "script-shell"},
     {"rg ripgrep", "", "pre hostname-bin"},
     {"rsync", "e", "rsh rsync-path"},
-    {"scp sftp", "SDo", ""},
+    {"scp sftp", "DFSo", ""},
+    {"sdiff diff3 colordiff", "", "diff-program"},
     {"sort gsort", "", "compress-program"},
     {"split gsplit", "", "filter"},
     {"start-stop-daemon", "ax", "exec startas"},
@@ -63,7 +74,7 @@ constexpr auto option_table = std::to_array<command_options>({
     {"tcpdump", "z", ""},
     {"vagrant", "c", "command"},
     {"valgrind", "", "db-command"},
-    {"wget wget2", "", "use-askpass"},
+    {"wget wget2", "e", "config execute use-askpass"},
     {"zip", "", "unzip-command TT"},
 });
 
@@ -89,7 +100,7 @@ constexpr auto marker_table = std::to_array<command_markers>({
     {"expect tclsh wish", {"spawn ", "exec ", "system "}},
     {"ftp lftp less more most telnet", {"!"}},
     {"gdb lldb", {"!", "shell "}},
-    {"mysql mariadb", {"\\!", "system "}},
+    {"mysql mariadb", {"\\!", "system ", "\\P ", "pager "}},
     {"psql", {"\\!", "PROGRAM ", "program "}},
     {"sqlite3 sqlite", {".shell ", ".system ", ".sh ", ".sy "}},
 });
@@ -164,6 +175,45 @@ std::string marked_commands(std::string_view text, const command_markers& known)
   return commands;
 }
 
+/// True when the program goes on with what is typed to it.
+bool is_interactive(std::string_view name, std::span<const word> all) {
+  const auto has = [&](std::string_view list) {
+    return std::any_of(all.begin() + 1, all.end(), [&](const word& w) {
+      return lists_word(list, std::string_view{w.text}.substr(0, w.text.find('=')));
+    });
+  };
+  const auto operands = std::count_if(all.begin() + 1, all.end(),
+                                      [](const word& w) { return !w.text.starts_with('-'); });
+  if (has("--version --help")) return false;
+  if (name == "psql") return !has("-c --command -f --file -l --list");
+  if (name == "mysql" || name == "mariadb") return !has("-e --execute");
+  if (name == "gdb" || name == "lldb") return !has("-batch --batch");
+  if (name.starts_with("sqlite")) return operands < 2;
+  if (name == "expect" || name == "tclsh" || name == "wish") return operands == 0;
+  return true;
+}
+
+/// Where a client of a database is told to write into a pipe: sqlite's `.output |COMMAND`, psql's
+/// `\\o |COMMAND`.
+std::string piped_commands(std::string_view text, std::string_view program) {
+  const bool sqlite = program.starts_with("sqlite");
+  if (!sqlite && program != "psql") return {};
+  std::string commands;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    auto line = text.substr(at, end - at);
+    at = end + 1;
+    const auto order = sqlite ? line.find_first_not_of(" \t") : line.find('\\');
+    if (order == std::string_view::npos || (sqlite && line[order] != '.')) continue;
+    const auto pipe = line.find('|', order);
+    if (pipe == std::string_view::npos) continue;
+    std::string command{line.substr(pipe + 1)};
+    std::erase_if(command, [](char c) { return c == '"' || c == '\''; });
+    commands += command + "\n";
+  }
+  return commands;
+}
+
 } // namespace
 
 std::optional<word> option_value(std::span<const word> all, std::size_t& i, std::string_view shorts,
@@ -217,6 +267,15 @@ void analyzer::command_option(word value, std::string_view of, const context& at
     if (text.find("nvoke") == std::string::npos) return;
     text.erase(0, text.rfind('=') + 1);
   }
+  if (of == "openssl" && text.find('/') == std::string::npos) return;  // a built-in one
+  if (of.starts_with("wget") && text.find('=') != std::string::npos) { // -e use_askpass=PROGRAM
+    const auto equals = text.find('=');
+    std::string key;
+    for (const char c : text.substr(0, equals))
+      if (is_name_part(c) && c != '_') key += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    if (key != "useaskpass") return;
+    text.erase(0, equals + 1);
+  }
   if (of == "bind") text.erase(0, text.find(':') + 1); // "key": COMMAND
   if (of == "gcc" || of == "cc" || of == "clang") std::replace(text.begin(), text.end(), ',', ' ');
   script_word(value, of, at);
@@ -240,8 +299,13 @@ void analyzer::embedded_commands(words all, const context& caller) {
       inner_command(all.subspan(static_cast<std::size_t>(dashes - all.begin()) + 1), true, name,
                     at);
   }
-  if (name == "cmake" && all.size() > 2 && all[1].text == "-E")
-    return inner_command(all.subspan(2), true, name, at);
+  if (name == "cmake") return cmake(all, at);
+  if (name == "gpg-agent") {
+    const auto daemon =
+        std::find_if(all.begin(), all.end(), [](const word& w) { return w.text == "--daemon"; });
+    for (auto w = daemon; w != all.end(); ++w)
+      if (!w->text.starts_with('-')) inner_command({w, all.end()}, true, name, at);
+  }
   if (lists_word(terminals, name)) {
     const auto runs = std::find_if(all.begin() + 1, all.end(), [](const word& w) {
       return w.text == "-e" || w.text == "-x" || w.text == "--command";
@@ -253,13 +317,16 @@ void analyzer::embedded_commands(words all, const context& caller) {
   if (name == "tar" || name == "gtar" || name == "bsdtar")
     for (const auto& program : old_style_programs(all))
       script_word(program, name, at);
-  if (name == "strace" || name == "tcpdump")
+  if (name == "strace" || name == "tcpdump" || name == "psql")
     for (std::size_t i = 1; i < all.size(); ++i)
       if (auto value = option_value(all, i, "o", "output");
           value && (value->text.starts_with('|') || value->text.starts_with('!'))) {
         value->text.erase(0, 1);
         script_word(*value, name, at);
       }
+  if (name == "cargo" && all.size() > 2 && all[1].text == "watch")
+    for (std::size_t i = 2; i < all.size(); ++i)
+      if (const auto value = option_value(all, i, "s", "shell")) script_word(*value, name, at);
   settings_of_builders(all, name, at);
   if (name == "runcon") { // a context, or options that make one
     for (std::size_t first = 1; first < all.size(); ++first)
@@ -294,12 +361,16 @@ void analyzer::embedded_commands(words all, const context& caller) {
   if (name == "crontab") return job_table(at);
   if (name == "make" || name == "gmake") return makefile(all, at);
   if (name == "cp" || name == "ln" || name == "mv" || name == "install") return copied(all, at);
+  if (name == "sort" || name == "gsort")
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (const auto file = option_value(all, i, "o", "output")) changes_text(file->text, at);
   for (const auto& known : marker_table) {
     if (!lists_word(known.programs, name)) continue;
     std::vector<word> texts(all.begin() + 1, all.end());
     if (auto input = input_text(at)) texts.push_back(std::move(*input));
+    if (is_interactive(name, all)) takes_commands(name, at);
     for (auto& text : texts) {
-      text.text = marked_commands(text.text, known);
+      text.text = marked_commands(text.text, known) + piped_commands(text.text, name);
       if (!text.text.empty()) script_word(text, name, at);
     }
   }
@@ -394,6 +465,25 @@ void analyzer::makefile(words all, const context& at) {
   if (!input) return;
   input->text = makefile_commands(input->text);
   script_word(*input, "make", at);
+}
+
+/// `cmake -E chdir FOLDER COMMAND`, `cmake -DCMAKE_C_COMPILER=PROGRAM`.
+void analyzer::cmake(words all, const context& at) {
+  if (all.size() > 2 && all[1].text == "-E") {
+    const bool moves = all[2].text == "chdir" && all.size() > 3;
+    if (moves) note_folder(all[3]);
+    return inner_command(all.subspan(moves ? 4 : 2), true, "cmake", at);
+  }
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    auto setting = option_value(all, i, "D", "");
+    if (!setting) continue;
+    const auto equals = setting->text.find('=');
+    const auto key = std::string_view{setting->text}.substr(0, setting->text.find_first_of(":="));
+    if (equals == std::string::npos || !names_cmake_program(key)) continue;
+    setting->text.erase(0, equals + 1);
+    std::replace(setting->text.begin(), setting->text.end(), ';', ' '); // a list
+    script_word(*setting, "cmake", at);
+  }
 }
 
 /// A copy of a program, or a link to it, runs under any name: as if the program were run.

@@ -57,6 +57,9 @@ struct command_analysis {
   bool too_deep = false;
   /// A limit or a grammar that is not read leaves part of what runs in the dark: that always asks.
   std::string must_ask_why;
+  /// A program that takes further commands from the standard input, which nothing in the command
+  /// fills: whoever is given the input of the command decides what runs. Empty: there is none.
+  std::string takes_commands;
   std::vector<run_file> run_files; ///< in no order
   /// Effects of the script that belong to no command: `A=b` and `> file` alone.
   std::vector<std::string> loose_assignments;

@@ -1,5 +1,6 @@
 #include "policy/shell/special_commands.hpp"
 
+#include "policy/command_words.hpp"
 #include "policy/shell/analyzer.hpp"
 #include "policy/shell/characters.hpp"
 #include "policy/shell/powershell.hpp"
@@ -21,6 +22,19 @@ constexpr std::array<std::string_view, 15> subscript_users = {
     "read", "readarray", "readonly", "test",    "typeset", "unset", "wait"};
 
 /// `/dev/fd/3`: another descriptor than the standard input.
+/// Programs whose words may all be options: what they run is typed to them.
+bool starts_dialogue(std::string_view name, std::span<const word> all) {
+  if (all.size() > 1 && (all[1].text == "--version" || all[1].text == "--help")) return false;
+  if (lists_word("bpython ghci iex info ipython ipython3 irb jshell man ptpython utop", name))
+    return true;
+  return std::none_of(all.begin() + 1, all.end(),
+                      [](const word& w) { return !w.text.starts_with('-'); }) &&
+         lists_word(
+             "byobu clisp cmd cmd.exe dc gst newgrp ocaml powershell prolog pwsh screen swipl "
+             "tmate tmux zellij",
+             name);
+}
+
 bool is_other_descriptor(std::string_view path) {
   return path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
 }
@@ -132,6 +146,11 @@ void analyzer::unwrap(words all, const context& at) {
         script_word(callback, name, at);
       }
   }
+  if (name == "history" && all.size() > 2 && all[1].text == "-s")
+    return joined_script(all.subspan(2), name, at); // until `fc -s` runs it
+  if (name == "fc" && all.size() > 1 && all[1].text.starts_with("-s"))
+    unreadable("`fc` runs what the history holds");
+  if (starts_dialogue(name, all)) takes_commands(name, at);
   if (name == "git") return git_commands(all, at);
   for (const auto& w : all.subspan(1))
     note_renaming(w.text);
@@ -179,6 +198,7 @@ void analyzer::shell(words all, const context& caller) {
       break;
     }
     if (text.starts_with("--")) {
+      if (text == "--version" || text == "--help") return;
       if (text.starts_with("--command=") || text.starts_with("--init-command=")) {
         auto value = all[i];
         value.text.erase(0, text.find('=') + 1);
@@ -265,8 +285,14 @@ std::optional<word> analyzer::input_text(const context& at) const {
   return text;
 }
 
+/// Nothing of the command is its input, so that it comes from whoever holds the other end.
+void analyzer::takes_commands(std::string_view of, const context& at) {
+  if (out_.takes_commands.empty() && !input_text(at)) out_.takes_commands = of;
+}
+
 /// The program reads its script from its input.
 void analyzer::input_script(std::string_view of, const context& at) {
+  takes_commands(of, at);
   runs_input_file(text_kind::shell, of, at);
   if (const auto text = input_text(at)) script_word(*text, of, at);
 }
@@ -315,6 +341,7 @@ void analyzer::remote_shell(words all, const context& caller) {
   if (!parsed.understood) unreadable("the options of `ssh` are not understood");
   for (const auto& option : parsed.options) {
     if (option.name == "o") ssh_option(option.value, "ssh", at);
+    if (option.name == "F" && option.value.text != "none") script_word(option.value, "ssh", at);
   }
   // Options may follow the host, and a `--` before the command.
   auto first = std::min(parsed.command + 1, all.size());

@@ -25,6 +25,9 @@ std::optional<word> option_value(std::span<const word> all, std::size_t& i, std:
 /// The commands that `text`, a makefile, certainly names: recipes and `$(shell …)`.
 std::string makefile_commands(std::string_view text);
 
+/// True when a setting of cmake (a cache entry or a variable) names a program that it starts.
+bool names_cmake_program(std::string_view setting) noexcept;
+
 /// True for the names of standard input among the files.
 bool is_input_path(std::string_view path) noexcept;
 

@@ -29,6 +29,20 @@ std::vector<word> interpreter_of(std::string_view text) {
   return split_env_string(text.substr(2, text.find('\n') - 2));
 }
 
+/// What the command reads, as far as the script says.
+word text_read(const script_reading& reading, const found_command& found) {
+  word text;
+  if (found.input.from == input_source::kind::text) {
+    text.text = found.input.text;
+    text.known = !found.input.is_cut && text.text.find(unknown_part) == std::string::npos;
+  } else if (found.input.from == input_source::kind::pipe) {
+    text.text = printed_text(reading, found.input.writers, text.known);
+  } else {
+    text.known = false;
+  }
+  return text;
+}
+
 /// Operands of cat that are files.
 std::vector<word> files_read(std::span<const word> all) {
   std::vector<word> files;
@@ -69,6 +83,15 @@ void analyzer::runs_input_file(text_kind kind, std::string_view of, const contex
   runs_file(kind, {&file, 1}, of, at, backticks);
 }
 
+/// A program puts its input into `file`, in other words or in another order.
+void analyzer::changes_text(std::string_view file, const context& at) {
+  written_file written;
+  written.name = base_name(file);
+  if (auto input = input_text(at)) written.text = std::move(*input);
+  written.text.known = false;
+  writes_.push_back(std::move(written));
+}
+
 void analyzer::note_writes(const script_reading& reading, const found_command& found) {
   const auto index = static_cast<std::size_t>(&found - reading.commands.data());
   const std::span<const word> all = found.readings.front();
@@ -80,8 +103,13 @@ void analyzer::note_writes(const script_reading& reading, const found_command& f
   if (program == "dd")
     for (const auto& w : all.subspan(1))
       if (w.text.starts_with("of=")) targets.push_back(w.text.substr(3));
-  if (targets.empty()) return;
   written_file written;
+  if (lists_word("cp ginstall install ln mv", program)) {
+    const auto files = files_read(all);
+    if (std::ranges::any_of(files, [](const word& w) { return is_input_path(w.text); }))
+      writes_.push_back({std::string{base_name(files.back().text)}, text_read(reading, found), {}});
+  }
+  if (targets.empty()) return;
   if (program == "cat" && found.readings.size() == 1) written.sources = files_read(all);
   if (std::ranges::any_of(written.sources, [](const word& w) { return w.is_process; }))
     written.sources.clear();

@@ -18,7 +18,7 @@ review_request question_about(std::vector<std::string> argv) {
 }
 
 std::vector<std::string> keys(const review_request& q, bool terminal_session = true) {
-  return approval_keys_of(q, terminal_session, "policy 1");
+  return approval_keys_of(q, terminal_session, "/repo 1:2", "policy 1");
 }
 
 additional_permissions writes(std::string path) {
@@ -50,7 +50,7 @@ TEST_SUITE("actors.approval_store") {
     auto base = question_about({"bash", "-lc", "make test"});
     approval_store store;
     store.remember(review_decision::approved_for_session, keys(base), "make test");
-    CHECK(store.covers(keys(question_about({"bash", "-c", "make  'test'"}))));
+    CHECK(store.covers(keys(question_about({"bash", "-lc", "make  'test'"}))));
 
     std::vector<review_request> others(7, base);
     others[0].what.environment_id = "other";
@@ -62,7 +62,25 @@ TEST_SUITE("actors.approval_store") {
     others[6].without_sandbox = true;
     for (std::size_t i = 0; i < others.size(); ++i)
       CHECK_FALSE_MESSAGE(store.covers(keys(others[i])), i);
-    CHECK_FALSE(store.covers(approval_keys_of(base, true, "policy 2")));
+    CHECK_FALSE(store.covers(approval_keys_of(base, true, "/repo 1:2", "policy 2")));
+  }
+
+  TEST_CASE("§53 an approval for the session held for another folder that took the place") {
+    const auto q = question_about({"make"});
+    const auto asked = approval_keys_of(q, false, "/repo/d 1:2", "p");
+    CHECK(asked == approval_keys_of(q, false, "/repo/d 1:2", "p"));
+    CHECK(asked != approval_keys_of(q, false, "/repo/d 1:3", "p"));
+    CHECK(asked != approval_keys_of(q, false, "/out 1:2", "p"));
+  }
+
+  TEST_CASE("§4 §53 an approval for the session held for a login shell, which reads other files") {
+    auto q = question_about({"bash", "-c", "make test"});
+    const auto plain = keys(q);
+    q.what.argv[1] = "-lc";
+    q.what.login = true;
+    CHECK(keys(q) != plain);
+    q.what.login = false;
+    CHECK(keys(q) != plain);
   }
 
   TEST_CASE("§53 §54 tty is part of the key of a terminal session only, and the two never meet") {
@@ -97,10 +115,18 @@ TEST_SUITE("actors.approval_store") {
                                                          {"script", "-c", "a; b"}};
     for (const auto& argv : commands)
       CHECK(seen.insert(keys(question_about(argv)).front()).second);
-    CHECK(encode_approval_key(command_key{
-              "e", std::vector<std::string>{"bash", "-c", "a; b"}, "/", {}, {}, {}, false, {}}) !=
-          encode_approval_key(
-              command_key{"e", shell_script{"bash", "-c", "a; b"}, "/", {}, {}, {}, false, {}}));
+    CHECK(encode_approval_key(command_key{"e",
+                                          std::vector<std::string>{"bash", "-c", "a; b"},
+                                          "/",
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          false,
+                                          {}}) !=
+          encode_approval_key(command_key{
+              "e", shell_script{"bash", "-c", "a; b"}, "/", {}, {}, {}, {}, {}, false, {}}));
   }
 
   TEST_CASE("§52 an action that is no UTF-8 is never remembered") {

@@ -156,4 +156,35 @@ TEST_SUITE("actors.grants") {
     CHECK_FALSE(may(approval_mode::granular, false));
     CHECK_FALSE(may(approval_mode::never, true));
   }
+
+  TEST_CASE("§63 a grant opened what is protected, whatever name led there") {
+    permission_profile profile = workspace_write_profile();
+    auto c = context();
+    c.protected_paths = {"/home/me/.gatehouse", "/state/gatehouse"};
+    for (const std::string path :
+         {"/repo/.git", "/repo/.git/hooks", "/home/me/.gatehouse", "/home/me/.gatehouse/rules",
+          "/state/gatehouse/tokens", "/srv/.ssh", "/srv/other/.git/config"}) {
+      CAPTURE(path);
+      const auto open = without_protected(
+          overlay({entry(path, access::write), entry("/srv/out", access::write)}), profile, c);
+      CHECK(open.permissions == overlay({entry("/srv/out", access::write)}));
+      REQUIRE(open.closed.size() == 1);
+      CHECK(open.closed[0].find("write " + path + " (protected ") == 0);
+    }
+    for (const std::string path : {"/repo/src", "/srv", "/repo/.github"})
+      CHECK(without_protected(overlay({entry(path, access::write)}), profile, c).closed.empty());
+    CHECK(
+        without_protected(overlay({entry("/repo/.git", access::read)}), profile, c).closed.empty());
+  }
+
+  TEST_CASE("§15 a grant is bound to no name that commands may give to something else") {
+    const permission_profile profile = workspace_write_profile();
+    CHECK(needed_part(overlay({entry("/repo/gd/x", access::write)}), profile, context()).empty());
+    CHECK(needed_part(overlay({entry("/srv", access::write), entry("/srv/a", access::write)}),
+                      profile, context()) == overlay({entry("/srv", access::write)}));
+    const auto kept = overlay({entry("/srv", access::write), entry("/srv/a", access::deny)}, true);
+    CHECK(needed_part(kept, profile, context()) == kept);
+    const auto git = overlay({entry("/repo/.git", access::write)});
+    CHECK(needed_part(git, profile, context()) == git);
+  }
 }

@@ -17,7 +17,8 @@ hook_question question(hook_event event, std::vector<std::string> commands,
                        const std::string& cwd = "/") {
   hook_question q;
   q.payload.event = event;
-  q.payload.cwd = cwd;
+  q.payload.cwd = "/no-such-folder";
+  q.folder = cwd;
   q.payload.tool_name = "Bash";
   q.payload.tool_input = hook_command_input{"make", {}};
   q.env = {"PATH=/usr/bin:/bin", "MARK=set"};

@@ -113,6 +113,7 @@ struct session {
     terms.loop = &loop;
     terms.user = user;
     terms.memory = std::make_shared<review_memory>();
+    terms.hook_folder = "/";
     terms.hook_env = {"PATH=/usr/bin:/bin"};
     terms.policy = [] { return std::string{"policy"}; };
     terms.warn = [this](const std::string& text) { warnings.push_back(text); };

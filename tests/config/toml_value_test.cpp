@@ -22,6 +22,29 @@ TEST_SUITE("config.toml_value") {
     CHECK(find(*root, "missing") == nullptr);
   }
 
+  TEST_CASE("a key of very many parts is refused where it stands and ends no program") {
+    const auto many = [](const std::string& part, int count) {
+      std::string text;
+      for (int i = 0; i < count; ++i)
+        text += part;
+      return text;
+    };
+    for (const auto& text :
+         {"\n" + many("a.", 100'000) + "b = 1\n", "\n[" + many("a.", 100'000) + "b]\n",
+          "\n[[" + many("'a' . ", 100'000) + "b]]\n",
+          "\nx = { " + many("a.", 100'000) + "b = 1 }\n",
+          "\n" + many("\"a#\\\"\".", 100'000) + "b = 1\n"}) {
+      const auto root = parse_toml(text, "f.toml");
+      REQUIRE_FALSE(root);
+      CHECK(root.error().message.starts_with("f.toml:2:"));
+      CHECK(root.error().message.find("a key has more than 100 parts") != std::string::npos);
+    }
+    CHECK(parse_toml(many("a.", 99) + "b = 1\n", "f.toml"));
+    const auto dots = many(".", 500);
+    CHECK(parse_toml("a = '" + dots + "' # " + dots + "\nb = \"\"\"\n" + dots + "\"\"\"\n",
+                     "f.toml"));
+  }
+
   TEST_CASE("a syntax error names file, line and column") {
     const auto root = parse_toml("ok = 1\nbad = = 2\n", "dir/f.toml");
     REQUIRE_FALSE(root);

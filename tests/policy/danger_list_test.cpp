@@ -303,3 +303,14 @@ TEST_CASE("§29 Windows programs are judged by their own switches") {
                   {"powershell", "-Command", "Get-ChildItem"},
                   {"firefox", "https://example.test"}});
 }
+
+TEST_CASE("§29 a path of very many parts is judged and ends no program") {
+  for (const std::string part : {"../", "./", "/", "/.", "a/", "..//", "/*"}) {
+    std::string path;
+    while (path.size() < 1'000'000)
+      path += part;
+    CAPTURE(part);
+    CHECK(find_danger(segment_of({"rm", "-rf", path})));
+    CHECK(find_danger(segment_of({"rm", "-rf", path + "x"})));
+  }
+}

@@ -22,7 +22,7 @@ int strictness(requirement_kind kind) {
 
 } // namespace
 
-TEST_CASE("§18a §D2 a forbidden program is found in some 780 hiding places, or asked about") {
+TEST_CASE("§18a §D2 a forbidden program is found in some 840 hiding places, or asked about") {
   const auto rules = make_rules({make_rule({"rm"}, decision::forbidden)});
   int count = 0;
   for (const auto& row : load_cases("hidden_programs.jsonl")) {
@@ -33,7 +33,7 @@ TEST_CASE("§18a §D2 a forbidden program is found in some 780 hiding places, or
     CHECK_FALSE(judge(script_request(script), rules).requirement.bypass_sandbox);
     ++count;
   }
-  CHECK(count > 770);
+  CHECK(count > 830);
 }
 
 TEST_CASE("§32 everyday commands ask nothing under on-request, whatever else rules forbid") {
@@ -285,4 +285,106 @@ TEST_CASE("§26 a restriction of a subcommand is evaded by options or another na
   const auto allowing = make_rules(
       {make_rule({"docker", "run"}, decision::allow), make_rule({"x"}, decision::forbidden)});
   CHECK_FALSE(judge(script_request("docker -H h run y"), allowing).requirement.bypass_sandbox);
+}
+
+TEST_CASE("§36 a program named in an option or setting of an allowed one keeps all of it inside") {
+  for (const std::string script :
+       {"sdiff --diff-program=./e a b", "diff3 --diff-program=./e a b c",
+        "wget -e use_askpass=./e x", "wget --config=./conf x", "gpg --agent-program ./e x",
+        "scp -F ./conf a h:b", "ssh -F ./conf h", "man -C ./conf ls", "openssl dgst -engine ./e f",
+        "ar --plugin ./e t x", "nm --plugin=./e x", "gcc -fplugin=./e x.c",
+        "cmake -DCMAKE_C_COMPILER=./e .", "psql -c '\\o |./e'", "mysql --pager=./e"}) {
+    CAPTURE(script);
+    const auto program = script.substr(0, script.find(' '));
+    const auto rules = make_rules({make_rule({program}, decision::allow)});
+    const auto inside = judge(script_request(script), rules).requirement;
+    CHECK_FALSE(inside.bypass_sandbox);
+    CHECK(judge(script_request(program + " x"), rules).requirement.bypass_sandbox);
+  }
+}
+
+TEST_CASE("§126 a session that takes commands from its input asks where a rule restricts") {
+  const auto rules = make_rules({make_rule({"rm"}, decision::forbidden)});
+  const auto judged = [&](const std::string& script, const rule_set& by, bool session = true,
+                          approval_mode mode = approval_mode::on_request) {
+    auto request = script_request(script, mode);
+    request.is_session = session;
+    return judge(request, by).requirement;
+  };
+  for (const std::string script : {"bash",
+                                   "sh",
+                                   "bash -s",
+                                   "bash -i",
+                                   "zsh",
+                                   "dash",
+                                   "bash --norc",
+                                   "cd x && bash",
+                                   "env sh",
+                                   "exec bash",
+                                   "script -c bash",
+                                   "script",
+                                   "sudo -i",
+                                   "su",
+                                   "python3",
+                                   "python3 -i",
+                                   "python3 -i x.py",
+                                   "perl",
+                                   "perl -d x",
+                                   "node",
+                                   "node -i",
+                                   "irb",
+                                   "ghci",
+                                   "php -a",
+                                   "sqlite3 db",
+                                   "psql",
+                                   "gdb x",
+                                   "ed f",
+                                   "vim f",
+                                   "less f",
+                                   "man ls",
+                                   "ssh host",
+                                   "docker exec -it c bash",
+                                   "unshare -r",
+                                   "tmux",
+                                   "pwsh",
+                                   "(bash)",
+                                   "if x; then bash; fi"}) {
+    CAPTURE(script);
+    const auto asked = judged(script, rules);
+    CHECK(asked.kind == requirement_kind::needs_approval);
+    CHECK(asked.reason.find("written to the session later") != std::string::npos);
+    CHECK(asked.proposed_amendment.empty());
+    CHECK(judged(script, rules, true, approval_mode::never).kind == requirement_kind::forbidden);
+    CHECK(judged(script, {}).kind == requirement_kind::skip);
+    CHECK(judged(script, make_rules({make_rule({"rm"}, decision::allow)})).kind ==
+          requirement_kind::skip);
+  }
+  for (const std::string script : {"bash x.sh",
+                                   "bash -c ls",
+                                   "bash --version",
+                                   "python3 x.py",
+                                   "python3 -c 1",
+                                   "python3 -m x",
+                                   "python3 --version",
+                                   "node x.js",
+                                   "node -v",
+                                   "npm run dev",
+                                   "cat",
+                                   "make",
+                                   "top",
+                                   "perl x.pl",
+                                   "perl -ne 1 f",
+                                   "sqlite3 db 'select 1'",
+                                   "psql -c 'select 1'",
+                                   "ssh host ls",
+                                   "echo ls | bash",
+                                   "tail -f x",
+                                   "cargo test",
+                                   "grep -r x .",
+                                   "docker exec c ls"}) {
+    CAPTURE(script);
+    CHECK(judged(script, rules).kind == requirement_kind::skip);
+  }
+  CHECK(judged("bash", rules, false).kind ==
+        requirement_kind::skip); // nothing can be written to it
 }

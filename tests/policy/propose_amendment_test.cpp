@@ -28,8 +28,7 @@ TEST_CASE("§40 a suggestion is offered when it is narrow and settles every comm
   CHECK(offered("npm test", {"npm"}) == argv_t{"npm", "test"});
   CHECK(offered("cargo build -q", {"cargo", "build"}) == argv_t{"cargo", "build"});
   CHECK(offered("cargo build && ls", {"cargo", "build"}) == argv_t{"cargo", "build"});
-  CHECK(offered("cargo build && foo", {"cargo", "build"}) == argv_t{"cargo", "build"});
-  CHECK(offered("foo && cargo build", {"cargo", "build"}) == argv_t{"foo"});
+  CHECK(offered("cargo build && foo", {"cargo", "build"}).empty());
   CHECK(offered("cargo build > out", {"cargo", "build"}).empty());
   CHECK(offered("python3 -c 1", {"python3"}).empty());
   CHECK(offered("printf x", {"cargo"}) == argv_t{"printf", "x"});
@@ -39,7 +38,7 @@ TEST_CASE("§40 a suggestion is offered when it is narrow and settles every comm
 
 TEST_CASE(
     "§40 §41 the derived rule is held to the same bans, and only offered where it would help") {
-  CHECK(offered("printf a && printf b") == argv_t{"printf", "a"});
+  CHECK(offered("printf a && ls") == argv_t{"printf", "a"});
   CHECK(offered("rm -f /nonexistent/x") == argv_t{"rm", "-f", "/nonexistent/x"});
   for (const std::string script :
        {"python3", "bash", "sudo ls", "rm -rf", "timeout 5 rm -rf x", "node -e 1", "foo > out",
@@ -47,4 +46,16 @@ TEST_CASE(
     CAPTURE(script);
     CHECK(offered(script).empty());
   }
+}
+
+TEST_CASE("§40 a rule that is offered covers the whole call, so that the same call asks no more") {
+  for (const std::string script :
+       {"printf a && printf b", "foo && cargo build", "cat a | sh", "touch a; mkdir b"}) {
+    CAPTURE(script);
+    CHECK(offered(script).empty());
+    auto request = script_request(script, approval_mode::on_request);
+    request.sandbox_permissions = sandbox_permissions::require_escalated;
+    CHECK(judge(request, {}).requirement.proposed_amendment.empty());
+  }
+  CHECK(offered("printf a && printf a") == argv_t{"printf", "a"});
 }

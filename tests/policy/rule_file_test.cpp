@@ -61,6 +61,23 @@ TEST_SUITE("policy.rule_file") {
           rule_sandbox::bypass);
   }
 
+  TEST_CASE("§21 a rule with a very long pattern is refused where it stands and ends no program") {
+    const auto longest = read("prefix_rule(['a'] * 1000, 'forbidden')");
+    REQUIRE(longest.problems.empty());
+    std::vector<rule_file> files;
+    files.push_back(longest);
+    const std::vector<std::string> command(1000, "a");
+    CHECK(rule_set{std::move(files)}.match(command, false, "/", "/root").size() == 1);
+
+    const auto file = read("\nprefix_rule(['a'] * 100000, 'forbidden')");
+    REQUIRE(file.problems.size() == 1);
+    CHECK(file.problems[0].where == source_position{"a.rules", 2, 1});
+    CHECK(file.problems[0].message.find("100000 words, more than 1000") != std::string::npos);
+    CHECK(file.unreadable);
+    CHECK(file.rules.empty());
+    CHECK(read("host_executable('a', ['/%s/a' % i for i in range(100000)])").problems.size() == 1);
+  }
+
   TEST_CASE("§21 a wrong call says what is wrong, in the order of the checks") {
     constexpr std::array<std::array<std::string_view, 2>, 14> calls{{
         {R"(prefix_rule([], "x", justification=""))", "the decision \"x\""},

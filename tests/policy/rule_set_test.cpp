@@ -231,4 +231,19 @@ TEST_SUITE("policy.rule_set") {
     CHECK(at_run_time(rules, {"/bin/GIT"},
                       one_fact("/bin/GIT", {"/bin/GIT", "/bin/GIT", false, true})) == "none");
   }
+
+  TEST_CASE("§21 a rule of very many words ended the program") {
+    std::string text;
+    argv words{"z"};
+    for (int i = 0; i < 200'000; ++i) {
+      text += ",'a'";
+      words.emplace_back("a");
+    }
+    std::vector<rule_file> files;
+    files.push_back(read_rule_file("prefix_rule([['y','z']" + text + "],'forbidden')", "r", {}));
+    const rule_set rules{std::move(files)};
+    CHECK(rules.match(words, false, "/", "/").size() == 1);
+    words.pop_back();
+    CHECK(rules.match(words, false, "/", "/").empty());
+  }
 }

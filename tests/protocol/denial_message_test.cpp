@@ -42,8 +42,7 @@ TEST_SUITE("protocol.denial_message") {
     CHECK(policy_refusal_message(requirement) ==
           "Refused before it reached any rule: the approval policy is never.\n"
           "Nothing was run.\n"
-          "Call again with sandbox_permissions use_default, which runs inside the sandbox, or ask "
-          "the user to widen what this session may do." +
+          "Correct the call as this says, or ask the user to widen what this session may do." +
               rewording);
   }
 

@@ -39,6 +39,30 @@ TEST_SUITE("protocol.hook_json") {
     CHECK_FALSE(json.contains("tool_response"));
   }
 
+  TEST_CASE("§D5 a hook was not told that it is asked about leaving the sandbox, or about more") {
+    hook_payload payload;
+    payload.tool_input = hook_command_input{"make", {}};
+    payload.asked = hook_wishes{sandbox_permissions::require_escalated, {}, "needs it"};
+    payload.event = permission_request;
+    payload.reason = "the agent asks";
+    payload.without_sandbox = true;
+    auto json = payload_of(payload);
+    CHECK(json.at("sandbox_permissions") == "require_escalated");
+    CHECK(json.at("justification") == "needs it");
+    CHECK(json.at("reason") == "the agent asks");
+    CHECK(json.at("without_sandbox") == true);
+    CHECK_FALSE(json.contains("additional_permissions"));
+
+    payload.event = pre_tool_use;
+    payload.asked->sandbox_permissions = sandbox_permissions::with_additional_permissions;
+    payload.asked->additional_permissions.emplace();
+    payload.asked->additional_permissions->network_enabled = true;
+    json = payload_of(payload);
+    CHECK(json.at("sandbox_permissions") == "with_additional_permissions");
+    CHECK(json.at("additional_permissions").at("network").at("enabled") == true);
+    CHECK_FALSE(json.contains("without_sandbox"));
+  }
+
   TEST_CASE("a permission request carries its description and no call id, PostToolUse the result") {
     hook_payload payload;
     payload.event = permission_request;

@@ -56,7 +56,8 @@ TEST_SUITE("protocol.json_tree") {
     REQUIRE_FALSE(text);
     CHECK(text.error().message == "the answer at `/a~1b/0/c`: holds a NUL character");
     CHECK(text.error().remedy == "mend it");
-    CHECK(root.object({"n"}).error().message == "the answer at `/a~1b`: unknown field");
+    CHECK(root.object({"n"}).error().message ==
+          "the answer at `/a~1b`: unknown field; known here: `n`");
     CHECK_FALSE(root.open_object()->need("n")->integer(0, 1000));
     CHECK(root.open_object()->need("z").error().message ==
           "the answer at `/`: field `z` is missing");

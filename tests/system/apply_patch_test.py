@@ -233,6 +233,46 @@ class Patches(unittest.TestCase):
         doc, status = self.document(update("f", "zzz", "b"), "--ask", "untrusted")
         self.assertEqual((status, doc["reviews"], doc["attempts"]), (1, [], []))
 
+    def test_D12_a_path_that_no_system_call_takes_left_folders_behind(self):
+        done = self.apply(add("n/" * 2100 + "z"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"is too long a path", done.stderr)
+        self.assertEqual(os.listdir(self.ws), [])
+
+    def test_48b_a_patch_that_its_time_limit_ended_said_nothing(self):
+        for limit in ("1", "40"):
+            done = self.apply(patch("*** Add File: a", "+x", "*** Add File: " + "n/" * 1500 + "z", "+x"),
+                              "--timeout-ms", limit)
+            self.assertEqual(done.returncode, 124)
+            self.assertIn(b"ended by the time limit of " + limit.encode(), done.stderr)
+            if b"no file was changed" in done.stderr:
+                self.assertEqual(os.listdir(self.ws), [])
+            self.assertEqual([name for name in os.listdir(self.ws) if name.startswith(".gatehouse-patch")], [])
+
+    def test_an_update_lost_the_attributes_of_the_file(self):
+        self.put("f", "a\n")
+        try:
+            os.setxattr(self.ws + "/f", "user.kept", b"v")
+        except OSError:
+            self.skipTest("this file system has no extended attributes")
+        self.assertEqual(self.apply(update("f", "a", "b")).returncode, 0)
+        self.assertEqual((self.get("f"), os.getxattr(self.ws + "/f", "user.kept")), ("b\n", b"v"))
+        moved = patch("*** Update File: f", "*** Move to: g", "@@", "-b", "+c")
+        self.assertEqual(self.apply(moved).returncode, 0)
+        self.assertEqual((self.get("g"), os.getxattr(self.ws + "/g", "user.kept")), ("c\n", b"v"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
+    def test_an_update_took_a_file_from_its_owner(self):
+        self.put("f", "a\n")
+        os.chown(self.ws + "/f", 65534, 65534)
+        done = self.apply(update("f", "a", "b"))
+        self.assertIn(b"its owner would be lost", done.stderr)
+        self.assertEqual((done.returncode, self.get("f"), os.stat(self.ws + "/f").st_uid), (1, "a\n", 65534))
+        self.assertEqual(os.listdir(self.ws), ["f"])
+        os.chmod(self.ws + "/f", 0o666)
+        self.assertEqual(self.apply(update("f", "a", "b")).returncode, 0)
+        self.assertEqual((self.get("f"), os.stat(self.ws + "/f").st_uid), ("b\n", 65534))
+
     def test_63_protected_names_are_refused(self):
         os.makedirs(self.ws + "/.git/hooks")
         os.makedirs(self.ws + "/sub/nested/.git/hooks")

@@ -83,6 +83,69 @@ class Hooks(RunCase):
         self.assertIn(b"removed", done.stderr)
         self.assertEqual(self.run_it("--", "echo", "open").stdout, b"open\n")
 
+    def test_a_hooks_program_in_the_workspace_was_rewritten_by_a_command_and_ran_outside_the_sandbox(self):
+        os.mkdir(self.ws + "/tools")
+        program, escaped = self.ws + "/tools/hook.sh", self.base + "/escaped"
+        with open(program, "w", encoding="ascii") as f:
+            f.write("#!/bin/sh\ncat > /dev/null\n")
+        os.chmod(program, 0o755)
+        evil = f"printf '#!/bin/sh\\necho > {escaped}\\n' > tools/hook.sh; chmod +x tools/hook.sh"
+        for command in ("./tools/hook.sh", program, "sh tools/hook.sh", "cd tools && ./hook.sh"):
+            self.write("hooks.json", json.dumps({"hooks": {"PreToolUse": [{"hooks": [
+                {"type": "command", "command": command}]}]}}))
+            patch = "*** Begin Patch\n*** Add File: tools/hook.sh\n+x\n*** End Patch"
+            for given in (["sh", "-c", evil], ["sh", "-c", "rm -f tools/hook.sh; " + evil], ["apply_patch", patch],
+                          ["sh", "-c", "mv tools aside && mkdir tools && " + evil],
+                          ["sh", "-c", "rm -rf tools; mkdir -p tools; " + evil]):
+                with self.subTest(command=command, given=given):
+                    done = self.run_it("--", *given)
+                    self.assertIn(b"lies where commands may write", done.stderr)
+                    self.assertEqual(self.run_it("--", "true").returncode, 0)
+                    self.assertFalse(os.path.exists(escaped))
+
+    def test_a_hooks_file_behind_a_link_was_rewritten_by_a_command(self):
+        os.mkdir(self.ws + "/dotfiles")
+        target = self.ws + "/dotfiles/hooks.json"
+        with open(target, "w", encoding="ascii") as f:
+            f.write("{}")
+        os.makedirs(self.home)
+        os.symlink(target, self.home + "/hooks.json")
+        for command in ("echo x > dotfiles/hooks.json", "mv dotfiles other", "rm dotfiles/hooks.json"):
+            done = self.run_it("--", "sh", "-c", command)
+            self.assertNotEqual(done.returncode, 0, command)
+            with open(target, encoding="ascii") as f:
+                self.assertEqual(f.read(), "{}", command)
+
+    def test_a_permission_request_said_nothing_of_leaving_the_sandbox_or_of_more_permissions(self):
+        self.hook("PermissionRequest", "echo '" + answer("PermissionRequest", decision={"behavior": "deny"}) + "'")
+        self.run_it("--sandbox-permissions", "require_escalated", "--justification", "j", "--", "touch", "ran")
+        heard = self.heard()
+        self.assertEqual(heard["tool_input"], {"command": "touch ran", "description": "j"})
+        self.assertEqual((heard["sandbox_permissions"], heard["justification"], heard["without_sandbox"]),
+                         ("require_escalated", "j", True))
+        self.assertIn("j", heard["reason"])
+        self.run_it("--sandbox-permissions", "with_additional_permissions", "--additional-permissions",
+                    '{"network":{"enabled":true}}', "--justification", "j", "--", "touch", "ran")
+        heard = self.heard()
+        self.assertEqual((heard["sandbox_permissions"], heard["additional_permissions"], heard["without_sandbox"]),
+                         ("with_additional_permissions", {"network": {"enabled": True}}, False))
+        self.hook("PreToolUse", "exit 2")
+        self.run_it("--sandbox-permissions", "require_escalated", "--justification", "j", "--", "touch", "ran")
+        self.assertEqual(self.heard()["sandbox_permissions"], "require_escalated")
+
+    def test_an_automatic_reviewer_in_the_workspace_was_rewritten_by_a_command(self):
+        program = self.ws + "/review.sh"
+        with open(program, "w", encoding="ascii") as f:
+            f.write("#!/bin/sh\nexit 1\n")
+        os.chmod(program, 0o755)
+        for command in ([program], ["sh", program]):
+            self.configure(f"[auto_review]\ncommand = {json.dumps(command)}\n")
+            done = self.run_it("--", "sh", "-c", "echo 'exit 0' > review.sh")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(b"auto_review.command", done.stderr)
+            with open(program, encoding="ascii") as f:
+                self.assertIn("exit 1", f.read())
+
     def test_a_hooks_file_that_is_not_understood_runs_nothing(self):
         for text in ("{", '{"hooks":{"Stop":[]}}', '{"hooks":{"PreToolUse":[{"matcher":"bash","hooks":'
                      '[{"type":"command","command":"true"}]}]}}'):
