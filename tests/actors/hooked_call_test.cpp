@@ -31,7 +31,7 @@ echo "ran: $*"
 : > "${0%/*}/ran"
 echo '{"event":"exited","exit_code":0}' >&3)"} {
     terms.hooks.rules = *hook_rules::compile(std::move(handlers));
-    terms.hooks.folder = "/";
+    terms.hooks.folder = folder.path();
     terms.hooks.env = {"PATH=/usr/bin:/bin"};
   }
 
