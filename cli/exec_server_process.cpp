@@ -161,6 +161,8 @@ void exec_process::refuse_network() {
 }
 
 void exec_process::keep(output_stream stream, std::string_view bytes) {
+  // The kernel hangs a killed terminal up, and its shell may live long enough to remark on that.
+  if (killed_ && what_.tty) return;
   (void)tails_.append(stream, bytes);
   gathered_.append(stream, bytes, host_.loop->now());
   if (started_) {
@@ -301,6 +303,7 @@ void exec_process::interrupt() {
 
 bool exec_process::terminate() {
   const bool running = !closed_ && !end_;
+  killed_ = killed_ || running;
   if (process_ && running) process_->kill();
   return running;
 }

@@ -113,6 +113,7 @@ private:
   std::optional<actors::command_end> end_;
   std::optional<int> exit_code_;
   bool denied_ = false;
+  bool killed_ = false; ///< by its client
   bool closed_ = false;
 };
 

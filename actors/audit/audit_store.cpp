@@ -124,7 +124,7 @@ result<void> audit_store::impl::prepare(mode how) {
   if (code != SQLITE_OK) return failed("read", code);
   if (id == 0 && tables == 0) { // new, or whoever made it was ended before it was one
     if (how == mode::read) return nothing_at(path);
-    if (const auto made = make_tables(); !made) return made;
+    if (auto made = make_tables(); !made) return made;
   } else if (id != application_id) {
     return error{errc::invalid_config, path + " is no audit of Gatehouse",
                  "Nothing was changed in it. Move it away to begin an audit."};
@@ -147,7 +147,7 @@ result<void> audit_store::impl::prepare(mode how) {
   // Nothing may run before it can be told, so a store that cannot be written is none.
   code = begin.run();
   if (code == SQLITE_OK) code = execute("UPDATE chain SET head_seq = head_seq");
-  const auto why = code == SQLITE_OK ? result<void>{} : failed("written", code);
+  auto why = code == SQLITE_OK ? result<void>{} : failed("written", code);
   rollback.run();
   return why;
 }
@@ -276,7 +276,7 @@ result<void> audit_store::prune(const audit_retention& keep, audit_time now) {
   if (const auto found = s.surplus(keep, now); !found || found->to == 0)
     return found ? result<void>{} : found.error();
   if (const int code = s.begin.run(); code != SQLITE_OK) return s.failed("written", code);
-  const auto done = [&]() -> result<void> {
+  auto done = [&]() -> result<void> {
     const auto found = s.surplus(keep, now);
     if (!found) return found.error();
     if (found->to == 0) return {};
