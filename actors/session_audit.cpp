@@ -42,7 +42,7 @@ void session_thread::begin_audit() {
 }
 
 void session_thread::when_recorded(audit_record what,
-                                   std::function<void(const std::string&)> go_on) {
+                                   const std::function<void(const std::string&)>& go_on) {
   request(partners_.auditor, caf::infinite, record_v,
           std::make_shared<const audit_record>(std::move(what)))
       .then(go_on, [this, go_on](caf::error& e) { go_on(system().render(e)); });

@@ -132,7 +132,7 @@ private:
   void conclude(const std::string& call_id, const call_report_ptr& report);
   void begin_audit();
   /// @param go_on hears nothing when the entry stands, else why it does not
-  void when_recorded(audit_record what, std::function<void(const std::string&)> go_on);
+  void when_recorded(audit_record what, const std::function<void(const std::string&)>& go_on);
   [[nodiscard]] audit_record entry(audit_kind kind, std::string call_id, std::string body) const;
   void note(transcript_entry entry);
 
