@@ -118,9 +118,10 @@ result<void> audit_store::impl::prepare(mode how) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   int code = SQLITE_OK;
-  const auto id = value("PRAGMA application_id", code);
-  if (code != SQLITE_OK) return failed("read", code);
+  // In this order: who makes it meanwhile commits both at once.
   const auto tables = value("SELECT count(*) FROM sqlite_schema", code);
+  if (code != SQLITE_OK) return failed("read", code);
+  const auto id = value("PRAGMA application_id", code);
   if (code != SQLITE_OK) return failed("read", code);
   if (id == 0 && tables == 0) { // new, or whoever made it was ended before it was one
     if (how == mode::read) return nothing_at(path);
