@@ -3,9 +3,11 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,9 +17,11 @@ namespace {
 /// A fork bomb outside of any boundary must not keep the loop busy for long.
 constexpr std::size_t max_visited = 4096;
 
+/// Shorter or empty for a process that ends meanwhile: an iterator over the file would throw then.
 std::string read_file(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
+  std::ostringstream text;
+  text << std::ifstream{path, std::ios::binary}.rdbuf();
+  return std::move(text).str();
 }
 
 std::string proc(pid_t pid) {
