@@ -89,7 +89,7 @@ result<void> read_decisions(actors::audit_store& store, actors::audit_filter whi
                             const std::function<bool(const recorded_line&)>& take) {
   which.kind = to_string(audit_kind::decision);
   result<void> readable;
-  const auto done = store.read(which, [&](const actors::audit_entry& e) {
+  auto done = store.read(which, [&](const actors::audit_entry& e) {
     const json_source source{"entry " + std::to_string(e.seq) + " of the audit", errc::io, "",
                              std::size_t{64} << 20U};
     const auto tree = parse_json(e.body, source);

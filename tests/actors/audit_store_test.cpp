@@ -274,6 +274,33 @@ TEST_SUITE("actors.audit_store") {
     CHECK(verdict->last == 200);
   }
 
+  TEST_CASE("§205 the second of two that made one audit at once took it for another file") {
+    const tests::temp_folder folder;
+    for (int round = 0; round < 60; ++round) {
+      const auto path = folder / (std::to_string(round) + ".db");
+      int start[2];
+      REQUIRE(::pipe(start) == 0);
+      std::vector<pid_t> children;
+      for (int i = 0; i < 4; ++i) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+          ::close(start[1]);
+          char c = 0;
+          (void)!::read(start[0], &c, 1); // ends for all of them at once
+          ::_exit(audit_store::open(path, mode::write) ? 0 : 1);
+        }
+        children.push_back(child);
+      }
+      ::close(start[0]);
+      ::close(start[1]);
+      for (const auto child : children) {
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        CHECK(status == 0);
+      }
+    }
+  }
+
   TEST_CASE("§205 programs that take out the oldest at once were in each other's way") {
     const tests::temp_folder folder;
     const auto path = folder / "a.db";
