@@ -124,7 +124,7 @@ TEST_SUITE("actors.thread_terminals") {
     CHECK(s.nothing_left());
   }
 
-  TEST_CASE("§122 a command that ends before the yield is a call like any other") {
+  TEST_CASE("§3 §122 a command that ends before the yield is a call like any other") {
     session s;
     const auto report = s.exec("echo hi; exit 3", 30s);
     CHECK(!report.session_id);
@@ -204,7 +204,7 @@ TEST_SUITE("actors.thread_terminals") {
     CHECK(s.nothing_left());
   }
 
-  TEST_CASE("§14 a session is judged and asked about like every command") {
+  TEST_CASE("§6 §14 a session is judged and asked about like every command") {
     session s;
     const auto refused = s.exec("rm -rf /", 250ms);
     CHECK(refused.ending == call_ending::refused);
