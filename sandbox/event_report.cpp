@@ -15,12 +15,13 @@ bool inside_a_boundary() noexcept {
 }
 
 error in_another_boundary(error why) {
-  if (!inside_a_boundary() ||
+  const char* const around = std::getenv("GATEHOUSE_SANDBOX");
+  if (around == nullptr || !inside_a_boundary() ||
       (why.code != errc::boundary_failed && why.code != errc::boundary_unavailable))
     return why;
-  why.message = "this runs inside a sandbox of Gatehouse already (GATEHOUSE_SANDBOX=" +
-                std::string{std::getenv("GATEHOUSE_SANDBOX")} +
-                "), and none can be made inside another: " + why.message;
+  why.message =
+      "this runs inside a sandbox of Gatehouse already (GATEHOUSE_SANDBOX=" + std::string{around} +
+      "), and none can be made inside another: " + why.message;
   why.remedy = "run the command as it is, for it is confined; or start Gatehouse outside";
   return why;
 }

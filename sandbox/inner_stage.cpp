@@ -246,7 +246,7 @@ result<void> inner_stage::state::tell(const inner_request& request,
                                       std::span<const std::string> bwrap_options) {
   init::spec_header head{};
   if (request.confine && !request.on_host)
-    if (const auto described = describe_own_place(head); !described) return described;
+    if (auto described = describe_own_place(head); !described) return described;
   if (!write_all(spec.get(), spec_bytes(request, stderr_copy.get(), head)))
     return system_failure("cannot fill a memory file");
   fcntl(spec.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);

@@ -23,7 +23,7 @@ using session = live_session;
 } // namespace
 
 TEST_SUITE("actors.thread") {
-  TEST_CASE("§6 §D11 a call is one start and one end, and what happens stands numbered in between") {
+  TEST_CASE("§6 §D11 a call is one start and one end, with what happens numbered in between") {
     session s;
     s.open();
     s.begin("a", {"make", "x"});

@@ -16,7 +16,7 @@ domain_policy policy_of(std::initializer_list<std::pair<const char*, decision>> 
   domain_policy policy;
   for (const auto& [text, verdict] : rules) {
     auto pattern = parse_domain_pattern(text);
-    REQUIRE_MESSAGE(pattern.has_value(), text);
+    REQUIRE(pattern);
     policy.rules.push_back({*pattern, verdict, std::nullopt, text});
   }
   return policy;

@@ -49,8 +49,9 @@ TEST_SUITE("policy.patch_script") {
                                                           {"cd 'my dir' && ", "my dir"},
                                                           {"cd \"a b\" &&\n", "a b"},
                                                           {"X=1 cd /abs&&", "/abs"}}) {
-      CAPTURE(opening);
-      const auto read = script(document(opening + "apply_patch <<'EOF'", "EOF"));
+      const auto text = document(opening + "apply_patch <<'EOF'", "EOF");
+      CAPTURE(text);
+      const auto read = script(text);
       REQUIRE(read.patch);
       CHECK(read.patch->folder == folder);
     }

@@ -449,7 +449,9 @@ TEST_SUITE("reactor.network_proxy") {
       stuck.send(connect_to(server.port));
       (void)stuck.head();
       client slow{accept_one(server)};
-      std::thread writer{[&] { stuck.send(std::string(64'000'000, 'x')); }};
+      std::string flood;
+      flood.resize(64'000'000, 'x');
+      std::thread writer{[&] { stuck.send(flood); }};
       client c{s.port};
       c.send(connect_to(server.port));
       (void)c.head();

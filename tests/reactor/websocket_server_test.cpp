@@ -233,7 +233,8 @@ TEST_SUITE("reactor.websocket_server") {
         {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n", " 413 "},
     };
     for (const auto& [text, status] : rows) {
-      CAPTURE(status);
+      const auto& expected = status; // clang 14 captures no structured binding
+      CAPTURE(expected);
       raw_client c{s.loop, s.server->port()};
       c.say(text);
       CHECK(c.hears(status));

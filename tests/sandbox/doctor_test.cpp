@@ -114,8 +114,8 @@ TEST_SUITE("sandbox.doctor") {
       findings.bwrap_version = version;
       const auto report = diagnose(findings);
       const auto& check = check_of(report, "bubblewrap");
-      CHECK_MESSAGE((check.found.find("CVE-2026-41163") != std::string::npos) == steerable,
-                    version);
+      CAPTURE(findings.bwrap_version);
+      CHECK((check.found.find("CVE-2026-41163") != std::string::npos) == steerable);
     }
   }
 

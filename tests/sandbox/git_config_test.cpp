@@ -48,7 +48,8 @@ TEST_SUITE("sandbox.git_config") {
         {"[a \"b", ""},
     };
     for (const auto& [text, settings] : rows) {
-      CAPTURE(text);
+      const auto& given = text; // clang 14 captures no structured binding
+      CAPTURE(given);
       CHECK(listed(text) == settings);
     }
   }

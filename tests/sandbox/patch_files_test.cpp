@@ -103,8 +103,9 @@ TEST_SUITE("sandbox.patch_files") {
       for (const auto& [name, text] : row.at("files_after").as_object())
         wanted[std::string{name}] = std::string{text.as_string()};
       const auto found = look(folder);
-      for (const auto& [name, text] : found)
-        CHECK_MESSAGE((wanted.contains(name) && wanted.at(name) == text), name, " holds ", text);
+      for (const auto& file : found)
+        CHECK_MESSAGE((wanted.contains(file.first) && wanted.at(file.first) == file.second),
+                      file.first, " holds ", file.second);
       CHECK(found.size() == wanted.size());
       if (const auto* modes = row.if_contains("modes_after"))
         for (const auto& [name, mode] : modes->as_object())

@@ -192,7 +192,8 @@ TEST_SUITE("sandbox.plan") {
     };
     for (const auto& [unseen, folder, refused] :
          {row{EACCES, "/w/no", true}, {EACCES, "/srv", false}, {ENAMETOOLONG, "/srv", true}}) {
-      CAPTURE(folder);
+      const auto& place = folder; // clang 14 captures no structured binding
+      CAPTURE(place);
       auto fact = pretended_host::missing(std::string{folder} + "/.env", folder);
       fact.unseen = unseen;
       pretended_host host{workspace({path("/x/.env", access::deny), glob("/x/**")})};

@@ -329,7 +329,8 @@ TEST_SUITE("sandbox.platform_matrix") {
                                         {"/o/r", r.write_outside}}) {
         const auto p = m.below(path);
         const auto w = parse_windows_path(matrix::native(p))->policy_form();
-        CAPTURE(path);
+        const auto& name = path; // clang 14 captures no structured binding
+        CAPTURE(name);
         CHECK(view.may_read(p));
         CHECK(mac.may_read(p));
         CHECK(windows.may_read(w));
