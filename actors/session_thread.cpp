@@ -5,9 +5,9 @@
 #include "actors/paced_output.hpp"
 #include "actors/patch_runtime.hpp"
 #include "actors/shell_runtime.hpp"
-#include "config/guard_files.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/utf8.hpp"
+#include "sandbox/command_files.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
@@ -189,7 +189,7 @@ review_desk_terms session_thread::desk_terms() {
     if (session.profile.kind != profile_kind::managed || what.environment_id != "local")
       return std::string{};
     for (auto& file :
-         config::files_of_command(hook_command_text(what), {what.cwd, search.path, search.home})
+         sandbox::files_of_command(hook_command_text(what), {what.cwd, search.path, search.home})
              .files)
       if (policy::evaluate_access(session.profile, session.context, file).granted == access::write)
         return std::move(file);

@@ -6,6 +6,7 @@
 #include "cli/output.hpp"
 #include "config/locations.hpp"
 #include "protocol/json_writer.hpp"
+#include "protocol/utf8.hpp"
 #include "protocol/visible_text.hpp"
 
 #include <charconv>
@@ -41,7 +42,11 @@ std::string as_line(const actors::audit_entry& e) {
   auto line = std::to_string(e.seq) + "  " + time_text(e.time) + "  " + e.kind +
               std::string(e.kind.size() < 11 ? 11 - e.kind.size() : 0, ' ') + "  " +
               (e.call.empty() ? e.session : e.call) + "  " + visible_text(e.body);
-  if (line.size() > widest) line = line.substr(0, widest) + "…";
+  if (line.size() > widest) {
+    line.resize(widest);
+    line.resize(widest - incomplete_utf8_suffix(line));
+    line += "…";
+  }
   return line + "\n";
 }
 

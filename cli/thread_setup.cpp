@@ -1,5 +1,6 @@
 #include "cli/thread_setup.hpp"
 
+#include "actors/guard_programs.hpp"
 #include "actors/random_id.hpp"
 #include "cli/audit_reading.hpp"
 #include "cli/guardian_start.hpp"
@@ -7,7 +8,6 @@
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
 #include "config/amendment.hpp"
-#include "config/guard_files.hpp"
 #include "config/hooks.hpp"
 #include "config/live_rules.hpp"
 #include "config/rule_loader.hpp"
@@ -54,7 +54,7 @@ result<actors::hook_settings> hooks_of(const start_point& start, std::string_vie
 std::vector<std::string> open_guards(const start_point& start,
                                      const actors::session_terms& session) {
   std::vector<std::string> warnings;
-  const auto guards = config::guard_programs(start.where, start.loaded.settings, start.cwd);
+  const auto guards = actors::guard_programs(start.where, start.loaded.settings, start.cwd);
   if (!guards || session.profile.kind == profile_kind::disabled) return warnings;
   auto context = session.context;
   context.protected_paths.clear();

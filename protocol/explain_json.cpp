@@ -94,7 +94,7 @@ public:
       (void)take(harmless);
     for (const auto& field : fields_)
       if (std::find(known_.begin(), known_.end(), std::string_view{field.key()}) == known_.end())
-        fail(field.key(), "unknown field");
+        fail(field.key(), unknown_field(known_));
     if (failure_) return *failure_;
     return std::move(request_);
   }

@@ -153,6 +153,13 @@ error json_node::wrong(std::string_view what) const {
           source_->remedy};
 }
 
+std::string unknown_field(std::span<const std::string_view> known) {
+  std::string names;
+  for (const auto one : known)
+    names += (names.empty() ? "`" : ", `") + std::string{one} + "`";
+  return "unknown field; known here: " + (names.empty() ? "none" : names);
+}
+
 result<json_fields> json_node::open_object() const {
   if (!std::holds_alternative<json_tree::object>(tree_->value)) return wrong("expected an object");
   return json_fields{*this};
@@ -162,12 +169,8 @@ result<json_fields> json_node::object(std::initializer_list<std::string_view> kn
   auto fields = open_object();
   if (!fields) return fields;
   for (const auto& [name, node] : fields->all())
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      std::string names;
-      for (const auto one : known)
-        names += (names.empty() ? "`" : ", `") + std::string{one} + "`";
-      return node.wrong("unknown field; known here: " + (names.empty() ? "none" : names));
-    }
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return node.wrong(unknown_field(known));
   return fields;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,9 @@ class json_writer;
 void write_tree(json_writer& out, const json_tree& tree);
 
 class json_fields;
+
+/// What is said of a field that an object may not have: the names that it may have.
+std::string unknown_field(std::span<const std::string_view> known);
 
 /// A value and where it stands; every error names the place by its JSON pointer. Borrows the tree
 /// and the source.

@@ -36,7 +36,7 @@ public:
     for (const auto& field : at.value->get_object())
       if (std::find(known.begin(), known.end(), std::string_view{field.key()}) == known.end())
         return located{&field.value(), at.pointer + "/" + std::string{field.key()}}.wrong(
-            "unknown field");
+            unknown_field(known));
     return fields{std::move(at)};
   }
 

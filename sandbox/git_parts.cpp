@@ -1,8 +1,8 @@
 #include "sandbox/git_parts.hpp"
 
 #include "policy/path_text.hpp"
+#include "sandbox/command_files.hpp"
 #include "sandbox/git_config.hpp"
-#include "sandbox/named_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -162,11 +162,17 @@ public:
     for (const auto& path : hooks_)
       for (const auto& tree : work_trees_)
         protect(facts_, root_, from_folder(tree, path), "hooks of `" + git_folder_ + "`", true);
-    const char* home = std::getenv("HOME");
-    for (const auto& command : commands_)
+    const char* const home = std::getenv("HOME");
+    const char* const search_path = std::getenv("PATH");
+    for (std::string_view command : commands_) {
+      // A credential helper begins so when it is a command for the shell.
+      if (command.starts_with('!')) command.remove_prefix(1);
       for (const auto& tree : work_trees_)
-        for (const auto& file : files_named_in(command, tree, home ? home : ""))
+        for (const auto& file :
+             files_of_command(command, {tree, search_path ? search_path : "", home ? home : ""})
+                 .files)
           protect(facts_, root_, file, "run by `" + git_folder_ + "/config`", true);
+    }
   }
 
 private:

@@ -293,7 +293,7 @@ struct codec<T> {
         bool found = false;
         for (const auto own : known.names)
           found = found || own == name;
-        if (!found) return place.wrong("unknown field");
+        if (!found) return place.wrong(unknown_field(known.names));
       }
     }
     T value;

@@ -286,6 +286,16 @@ class AttackTest(RunCase):
             self.write(target)
         self.assert_unwritable(targets)
 
+    def test_a_program_that_git_is_configured_to_run_was_made_by_a_command_where_there_was_none(self):
+        subprocess.run(["git", "init", "-q", self.ws], env=self.env, check=True)
+        os.makedirs(self.ws + "/bin")
+        with open(self.ws + "/.git/config", "a", encoding="ascii") as config:
+            config.write('[filter "x"]\n\tclean = ./bin/clean %f\n[credential]\n\thelper = "!./bin/helper"\n')
+        for name in ("clean", "helper"):
+            self.sandbox("--profile", "workspace-write", "--", "sh", "-c", f"echo evil > bin/{name}")
+            self.assertFalse(os.path.exists(f"{self.ws}/bin/{name}"), name)
+        self.assertEqual(os.listdir(self.ws + "/bin"), [])
+
     def test_no_lease_makes_programs_of_the_host_wait(self):
         path = self.write("file")
         for command in (1024, 1026):  # F_SETLEASE, F_NOTIFY

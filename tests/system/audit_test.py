@@ -115,6 +115,11 @@ class Audit(unittest.TestCase):
         self.assertEqual(told.returncode, 1)
         self.assertIn("entry 2", told.stdout)
 
+    def test_205_a_listed_line_was_cut_inside_a_character(self):
+        for before in ("", "x", "xx"):
+            self.run_shell("echo " + before + "€" * 200)
+        self.assertIn("€…\n", self.gatehouse("audit", "list").stdout)  # read as strict UTF-8
+
     def test_others_compute_the_chain_of_an_export(self):
         self.run_shell("echo 'a\tä' \"\u2028\"")
         self.run_shell("rm -rf x")

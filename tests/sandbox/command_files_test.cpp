@@ -1,4 +1,4 @@
-#include "config/guard_files.hpp"
+#include "sandbox/command_files.hpp"
 
 #include "tests/support/temp_folder.hpp"
 
@@ -7,7 +7,7 @@
 #include <algorithm>
 
 using namespace gatehouse;
-using namespace gatehouse::config;
+using namespace gatehouse::sandbox;
 
 namespace {
 
@@ -17,11 +17,11 @@ bool holds(const std::vector<std::string>& list, const std::string& path) {
 
 } // namespace
 
-TEST_SUITE("config.guard_files") {
+TEST_SUITE("sandbox.command_files") {
   TEST_CASE("§63 every way to name a hook's file finds it") {
     const tests::temp_folder base;
     const auto hook = base.write("tools/hook.sh", "#!/bin/sh\n");
-    const guard_place place{base.path(), "/usr/bin:/bin", base.path()};
+    const command_place place{base.path(), "/usr/bin:/bin", base.path()};
     for (const std::string& script :
          {std::string{"./tools/hook.sh"}, hook, std::string{"sh tools/hook.sh"},
           std::string{"env -i sh -e tools/hook.sh --quiet"}, std::string{"exec tools/hook.sh"},
@@ -38,6 +38,21 @@ TEST_SUITE("config.guard_files") {
     }
   }
 
+  TEST_CASE("§63 what is no file is left out, what is run counts also where there is none") {
+    const tests::temp_folder base;
+    const auto check = base.write("t/check", "x");
+    base.folder("folder");
+    const command_place place{base.path(), "/usr/bin:/bin", base.path()};
+    const std::vector<std::string> only{check};
+    for (const std::string script :
+         {"t/check --fast folder", "cd x&&'t/check'", "A=t/check t/../t/check"}) {
+      CAPTURE(script);
+      CHECK(files_of_command(script, place).files == only);
+    }
+    CHECK(holds(files_of_command("t/missing t/check", place).files, base / "t/missing"));
+    CHECK(files_of_command("", place).files.empty());
+  }
+
   TEST_CASE("§63 a hook's file that is a link counts under both names") {
     const tests::temp_folder base;
     const auto real = base.write("lib/real.sh", "");
@@ -49,7 +64,7 @@ TEST_SUITE("config.guard_files") {
 
   TEST_CASE("§63 a hook's program that is not there yet could be made by a command") {
     const tests::temp_folder base;
-    const guard_place place{base.path(), "/usr/bin:/bin", base.path()};
+    const command_place place{base.path(), "/usr/bin:/bin", base.path()};
     CHECK(holds(files_of_command("./tools/later", place).files, base / "tools/later"));
     CHECK(holds(files_of_command("sh tools/later.sh", place).files, base / "tools/later.sh"));
   }

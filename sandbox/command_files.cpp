@@ -1,17 +1,14 @@
-#include "config/guard_files.hpp"
+#include "sandbox/command_files.hpp"
 
-#include "config/hooks.hpp"
 #include "policy/path_text.hpp"
 #include "policy/shell/segments.hpp"
-#include "protocol/shell_quote.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <utility>
 
-namespace gatehouse::config {
+namespace gatehouse::sandbox {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,7 +41,7 @@ std::set<std::string> run_in(const policy::command_analysis& read) {
 
 class collector {
 public:
-  explicit collector(const guard_place& place) : place_{place} {}
+  explicit collector(const command_place& place) : place_{place} {}
 
   [[nodiscard]] std::string absolute(const std::string& base, const std::string& word) const {
     if (word == "~" || word.starts_with("~/"))
@@ -83,14 +80,14 @@ public:
   }
 
 private:
-  const guard_place& place_;
+  const command_place& place_;
   std::set<std::string> files_;
   std::set<std::string> folders_;
 };
 
 } // namespace
 
-command_files files_of_command(std::string_view script, const guard_place& place) {
+command_files files_of_command(std::string_view script, const command_place& place) {
   const std::string argv[] = {"sh", "-c", std::string{script}};
   const auto read = policy::analyze_command(argv);
   const auto words = words_in(script, read);
@@ -118,27 +115,4 @@ command_files files_of_command(std::string_view script, const guard_place& place
   return files.found();
 }
 
-result<std::vector<guard_program>>
-guard_programs(const locations& where, const effective_settings& settings, const std::string& cwd) {
-  const auto hooks = load_hooks(where);
-  if (!hooks) return hooks.error();
-  const char* path = std::getenv("PATH");
-  const guard_place here{cwd, path ? path : "", where.user_home};
-  std::vector<guard_program> programs;
-  for (const auto& hook : *hooks)
-    programs.push_back({hook.where, files_of_command(hook.command, here)});
-  // A link, perhaps, to where commands may write.
-  programs.push_back(
-      {"hooks.json", files_of_command(shell_quote(where.gatehouse_home + "/hooks.json"), here)});
-  if (const auto& reviewer = settings.auto_review_command.value; !reviewer.empty())
-    programs.push_back({"auto_review.command",
-                        files_of_command(shell_join(reviewer), {"/", here.search_path, {}})});
-  const auto& endpoint = settings.auto_review_endpoint.value;
-  guard_program trusted{"auto_review", {}};
-  for (const auto* file : {&endpoint.key_file, &endpoint.ca_file})
-    if (!file->empty()) trusted.is.files.push_back(*file);
-  if (!trusted.is.files.empty()) programs.push_back(std::move(trusted));
-  return programs;
-}
-
-} // namespace gatehouse::config
+} // namespace gatehouse::sandbox

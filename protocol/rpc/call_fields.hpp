@@ -1,0 +1,170 @@
+#pragma once
+
+#include "protocol/rpc/app_words.hpp"
+
+// Tool calls and terminal sessions of the app dialect. Included by app_fields.hpp.
+namespace gatehouse::rpc {
+
+template <>
+struct described<app::tool_call_params> {
+  static constexpr std::string_view name = "ToolCallParams";
+  static constexpr std::string_view about =
+      "A tool call that an agent proposes. It carries no authority.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::tool_call_params::thread_id, "");
+    v.field("turnId", &app::tool_call_params::turn_id, "");
+    v.field("callId", &app::tool_call_params::call_id,
+            "of the agent's choice, never used twice in a thread; the same id again answers with "
+            "the same call");
+    v.field("tool", &app::tool_call_params::tool, "");
+    v.field("arguments", &app::tool_call_params::arguments, "of the tool");
+  }
+};
+
+template <>
+struct described<app::tool_call_result> {
+  static constexpr std::string_view name = "ToolCallResult";
+  static constexpr std::string_view about =
+      "How a call ended. A refusal is a result, not an error.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("callId", &app::tool_call_result::call_id, "");
+    v.field("status", &app::tool_call_result::status, "");
+    v.field("exitCode", &app::tool_call_result::exit_code, "");
+    v.field("output", &app::tool_call_result::output,
+            "both streams in the order of arrival, as text");
+    v.field("outputOmittedBytes", &app::tool_call_result::output_omitted_bytes,
+            "not kept in `output`");
+    v.field("sandboxType", &app::tool_call_result::sandbox_type,
+            "of the last attempt: none, linux, landlock");
+    v.field("sandboxDenied", &app::tool_call_result::sandbox_denied,
+            "the boundary refused something");
+    v.field("message", &app::tool_call_result::message,
+            "to the model: why it was refused or denied and the safer path");
+    v.field("sessionId", &app::tool_call_result::session_id,
+            "exec_command and write_stdin: the terminal session that goes on, for write_stdin");
+    v.field("report", &app::tool_call_result::report, "the document of `gatehouse run --json`");
+  }
+};
+
+template <>
+struct described<app::terminal_params> {
+  static constexpr std::string_view name = "TerminalParams";
+  static constexpr std::string_view about = "Names a terminal session of a thread.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_params::thread_id, "");
+    v.field("sessionId", &app::terminal_params::session_id, "");
+  }
+};
+
+template <>
+struct described<app::terminal_signal_params> {
+  static constexpr std::string_view name = "TerminalSignalParams";
+  static constexpr std::string_view about = "A signal for the process group of a session.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_signal_params::thread_id, "");
+    v.field("sessionId", &app::terminal_signal_params::session_id, "");
+    v.field("signal", &app::terminal_signal_params::signal, "its number, 1 to 64");
+  }
+};
+
+template <>
+struct described<app::terminal_resize_params> {
+  static constexpr std::string_view name = "TerminalResizeParams";
+  static constexpr std::string_view about = "The new size of a terminal.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_resize_params::thread_id, "");
+    v.field("sessionId", &app::terminal_resize_params::session_id, "");
+    v.field("rows", &app::terminal_resize_params::rows, "1 to 1000");
+    v.field("columns", &app::terminal_resize_params::columns, "1 to 1000");
+  }
+};
+
+template <>
+struct described<app::terminal_info> {
+  static constexpr std::string_view name = "TerminalInfo";
+  static constexpr std::string_view about = "A terminal session.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("sessionId", &app::terminal_info::session_id, "");
+    v.field("itemId", &app::terminal_info::item_id, "id of the call that started it");
+    v.field("command", &app::terminal_info::command, "as people read it");
+    v.field("cwd", &app::terminal_info::cwd, "");
+    v.field("tty", &app::terminal_info::tty, "has a terminal, else pipes");
+    v.field("background", &app::terminal_info::background, "has outlived its call");
+    v.field("running", &app::terminal_info::running, "false: ended, and no poll has seen it");
+    v.field("sandboxed", &app::terminal_info::sandboxed, "");
+    v.field("ageMs", &app::terminal_info::age_ms, "");
+  }
+};
+
+template <>
+struct described<app::terminal_list_result> {
+  static constexpr std::string_view name = "TerminalListResult";
+  static constexpr std::string_view about = "The terminal sessions of a thread.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("data", &app::terminal_list_result::data, "");
+  }
+};
+
+template <>
+struct described<app::terminal_read_result> {
+  static constexpr std::string_view name = "TerminalReadResult";
+  static constexpr std::string_view about =
+      "What is kept of all the output of a session; reading it is no poll.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("output", &app::terminal_read_result::output, "beginning and end");
+    v.field("totalBytes", &app::terminal_read_result::total_bytes, "as they came");
+  }
+};
+
+template <>
+struct described<app::terminal_found_result> {
+  static constexpr std::string_view name = "TerminalFoundResult";
+  static constexpr std::string_view about = "Whether there was such a session.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("found", &app::terminal_found_result::found, "");
+  }
+};
+
+template <>
+struct described<app::terminal_clean_result> {
+  static constexpr std::string_view name = "TerminalCleanResult";
+  static constexpr std::string_view about = "How many sessions are being ended.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("ended", &app::terminal_clean_result::ended, "");
+  }
+};
+
+template <>
+struct described<app::tool_cancel_params> {
+  static constexpr std::string_view name = "ToolCancelParams";
+  static constexpr std::string_view about = "Ends a call; its result still comes.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::tool_cancel_params::thread_id, "");
+    v.field("callId", &app::tool_cancel_params::call_id, "");
+  }
+};
+
+template <>
+struct described<app::explain_params> {
+  static constexpr std::string_view name = "ExplainParams";
+  static constexpr std::string_view about = "Asks what would be decided; nothing runs.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::explain_params::thread_id, "");
+    v.field("tool", &app::explain_params::tool, "left out: shell_command");
+    v.field("arguments", &app::explain_params::arguments, "of the tool");
+  }
+};
+
+} // namespace gatehouse::rpc
