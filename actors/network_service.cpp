@@ -1,6 +1,7 @@
 #include "actors/network_service.hpp"
 
 #include "actors/network_gate.hpp"
+#include "actors/question_text.hpp"
 #include "protocol/denial_message.hpp"
 #include "reactor/host_lookup.hpp"
 #include "sandbox/init_protocol.hpp"
@@ -109,7 +110,8 @@ network_service::behavior_type network_service::make_behavior() {
                              static_cast<int>(port));
             });
       },
-      [this](turn_over_atom) { desk_.turn_over(); },
+      [this](cancel_atom, const std::string& id) { carry_out(desk_.stop(id)); },
+      [this](turn_over_atom, bool interrupted) { carry_out(desk_.turn_over(interrupted)); },
       [this](listen_atom, const std::string& id, const listener_ptr& listener, int port) {
         listen(id, std::move(*listener), static_cast<std::uint16_t>(port));
       },
@@ -192,6 +194,10 @@ void network_service::carry_out(desk::withdraw_review& effect) {
   if (found == asking_.end()) return;
   send(found->second, withdraw_v);
   asking_.erase(found);
+}
+
+void network_service::carry_out(desk::tell_shared& effect) {
+  if (terms_.on_shared) terms_.on_shared(host_shared(to_string(effect.key), effect.what));
 }
 
 void network_service::carry_out(desk::hold& effect) {

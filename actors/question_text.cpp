@@ -1,6 +1,7 @@
 #include "actors/question_text.hpp"
 
 #include "protocol/denial_message.hpp"
+#include "protocol/shell_quote.hpp"
 #include "protocol/visible_text.hpp"
 
 namespace gatehouse::actors {
@@ -100,9 +101,22 @@ std::string host_reason(const std::string& target, const std::string& rule) {
          (rule.empty() ? ", which no rule allows" : ", about which a rule asks: " + rule);
 }
 
-std::string host_allows(const std::string& target) {
-  return "While it runs, the command may connect to " + target +
-         " and exchange data with it. All other hosts stay as they are.";
+std::string host_allows(const std::string& target, const std::vector<proposal>& others) {
+  std::string text = "While it runs, the command may connect to " + target +
+                     " and exchange data with it. All other hosts stay as they are. The answer is "
+                     "also that of every other command that asks for the same before it is given";
+  if (others.empty()) return text + ".";
+  text += ". These wait for it already:";
+  for (const auto& other : others)
+    text +=
+        " `" + visible_text(shell_join(other.argv)) + "`" + (&other == &others.back() ? "." : ",");
+  return text;
+}
+
+std::string host_shared(const std::string& target, const proposal& other) {
+  return "The command `" + visible_text(shell_join(other.argv)) +
+         "` waits for the answer to the question about " + target +
+         ", too: a yes opens it for both.";
 }
 
 } // namespace gatehouse::actors

@@ -4,6 +4,7 @@
 #include "actors/call_flow.hpp"
 
 #include <string>
+#include <vector>
 
 namespace gatehouse::actors {
 
@@ -30,6 +31,9 @@ std::string host_retry_allows(const network_context& network);
 /// While the command runs and waits (§113). `target`: "https://example.org:443"; `rule`: the
 /// prompting rule, if there is one.
 std::string host_reason(const std::string& target, const std::string& rule);
-std::string host_allows(const std::string& target);
+/// @param others commands that wait for the same answer (§110)
+std::string host_allows(const std::string& target, const std::vector<proposal>& others);
+/// To people who see a question that was asked before `other` began to wait for it.
+std::string host_shared(const std::string& target, const proposal& other);
 
 } // namespace gatehouse::actors

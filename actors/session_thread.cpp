@@ -6,6 +6,7 @@
 #include "actors/patch_runtime.hpp"
 #include "actors/shell_runtime.hpp"
 #include "protocol/approval_key.hpp"
+#include "protocol/denial_message.hpp"
 #include "protocol/utf8.hpp"
 #include "sandbox/command_files.hpp"
 
@@ -150,9 +151,10 @@ void session_thread::add_network() {
         self, event_v,
         std::make_shared<const thread_event_body>(thread_events::connection_blocked{what}));
   };
+  network.on_shared = terms_.hooks.warn;
   const auto service = system().spawn<network_service>(std::move(network));
   partners_.network = service;
-  turn_over_ = [service] { caf::anon_send(service, turn_over_v); };
+  turn_over_ = [service](bool interrupted) { caf::anon_send(service, turn_over_v, interrupted); };
   terms_.shell.attach_network = [service, view = view_of(*terms_.session.network)](
                                     const std::string& registration, network_link link) {
     caf::anon_send(service, attach_v, registration,
@@ -207,6 +209,11 @@ void session_thread::heard(const thread_event_body& what) {
     refused_.push_back(settled->answer.digest);
     if (refused_.size() > most_refused) refused_.pop_front();
   }
+  if (const auto* refused = std::get_if<thread_events::connection_blocked>(&what);
+      refused && audit_.sink)
+    audit_.sink->record(
+        entry(audit_kind::denial, refused->what.call_id, audit_denial(denial_of(refused->what))),
+        {});
   if (const auto* over = std::get_if<thread_events::terminal_ended>(&what))
     return terminal_ended(*over);
   const auto id = call_of(what);

@@ -162,8 +162,8 @@ private:
 
   std::vector<thread_messages::subscribe> subscribers_;
   orchestrator_partners partners_;
-  std::function<void()> turn_over_; ///< tells the managed network, if there is one (§112)
-  process_manager_actor terminals_; ///< made with the first terminal session
+  std::function<void(bool interrupted)> turn_over_; ///< tells the managed network, if any (§112)
+  process_manager_actor terminals_;                 ///< made with the first terminal session
   std::map<std::string, told_of_call>
       background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id

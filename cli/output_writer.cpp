@@ -36,6 +36,9 @@ struct output_writer::state {
   std::deque<piece> queue;
   std::size_t bytes = 0; ///< in the queue and in the write under way
   std::array<int, 2> failed{};
+  int pauses = 0;
+  std::size_t before_pause = 0; ///< pieces of the queue that a pause waits for
+  bool writing = false;
   bool wanted = false;        ///< somebody waits for `may_go_on`
   std::function<void()> wake; ///< unset: closed
 
@@ -44,16 +47,20 @@ struct output_writer::state {
   void run() {
     std::unique_lock lock{mutex};
     for (;;) {
-      changed.wait(lock, [&] { return !wake || !queue.empty(); });
+      changed.wait(lock,
+                   [&] { return !wake || (!queue.empty() && (pauses == 0 || before_pause > 0)); });
       if (!wake) return;
+      if (before_pause > 0) --before_pause;
       const auto next = std::move(queue.front());
       queue.pop_front();
       const auto index = index_of(next.stream);
       if (failed[index] == 0) {
+        writing = true;
         lock.unlock();
         const bool written = index == 1 ? print_error(next.text) : print(next.text);
         const int reason = written ? 0 : errno;
         lock.lock();
+        writing = false;
         failed[index] = reason;
       }
       bytes -= next.text.size();
@@ -123,10 +130,17 @@ std::optional<int> output_writer::failure(reactor::output_stream stream) const {
   return reason != 0 ? std::optional{reason} : std::nullopt;
 }
 
-void output_writer::wait_until_idle(const std::atomic<bool>& given_up) const {
+void output_writer::pause(const std::atomic<bool>& given_up) {
   std::unique_lock lock{state_->mutex};
-  while (state_->wake && state_->bytes != 0 && !given_up)
+  if (state_->pauses++ == 0) state_->before_pause = state_->queue.size();
+  while (state_->wake && (state_->before_pause > 0 || state_->writing) && !given_up)
     state_->changed.wait_for(lock, between_looks);
+}
+
+void output_writer::resume() {
+  const std::scoped_lock lock{state_->mutex};
+  if (--state_->pauses == 0) state_->before_pause = 0;
+  state_->changed.notify_all();
 }
 
 void output_writer::close() {

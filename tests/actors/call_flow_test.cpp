@@ -342,6 +342,31 @@ TEST_SUITE("actors.call_flow") {
     }
   }
 
+  TEST_CASE(
+      "§143 BR-089 a command that got along without a host still says which one was refused") {
+    auto plan = plan_for(mode::on_request, workspace_write_profile());
+    plan.managed_network = true;
+    plan.profile.network = network_policy::enabled;
+    call_flow machine{std::move(plan)};
+    machine.step(requires_(kind::skip));
+    machine.step(flow::network_registered{1, "reg-1", {}});
+    machine.step(exited(1, 0));
+    flow::network_finished end;
+    end.registration = "reg-1";
+    blocked_connection what;
+    what.target = {"local", "denied.test", network_protocol::https, 443};
+    what.reason = network_refusal::denied_by_rule;
+    what.rule = "domains `denied.test` = deny";
+    end.seen.blocked = {what, what};
+    const auto effects = machine.step(std::move(end));
+    REQUIRE(find<flow::finish>(effects));
+    const auto& report = find<flow::finish>(effects)->report;
+    CHECK(report.ending == call_ending::completed);
+    CHECK(report.message.find("https://denied.test:443: a rule denies this host (domains "
+                              "`denied.test` = deny).") != std::string::npos);
+    CHECK(report.message.find("denied.test:443") == report.message.rfind("denied.test:443"));
+  }
+
   TEST_CASE("§51 §116 whoever stops the turn at a question about a host stands in the report") {
     auto plan = plan_for(mode::on_request, workspace_write_profile());
     plan.managed_network = true;
