@@ -140,7 +140,7 @@ caf::result<std::string> network_service::open(const network_open& what) {
   terms.attempt = what.attempt;
   terms.what = what.what;
   terms.review_nonce = what.review_nonce;
-  terms.policy = terms_.policy;
+  terms.policy = terms_.policy();
   terms.approved_hosts = what.approved_hosts;
   terms.nobody = nobody_for(what, static_cast<bool>(terms_.reviewer));
   terms.session_offered = terms_.session_offered;
@@ -155,13 +155,14 @@ void network_service::listen(const std::string& id, reactor::unique_fd listener,
                              std::uint16_t port) {
   const auto found = open_.find(id);
   if (found == open_.end() || !listener) return;
+  const auto& policy = desk_.find(id)->policy;
   std::optional<reactor::forward_target> target;
   if (port != sandbox::init::proxy_port)
-    target = reactor::forward_target{granted_name(*terms_.policy, port, listener.get()), port};
+    target = reactor::forward_target{granted_name(*policy, port, listener.get()), port};
   found->second.proxies.push_back(reactor::network_proxy::serve(
       *terms_.loop, std::move(listener),
-      std::make_shared<registration_gate>(network_service_actor{this}, id, terms_.policy),
-      terms_.resolver, terms_.limits, std::move(target)));
+      std::make_shared<registration_gate>(network_service_actor{this}, id, policy), terms_.resolver,
+      terms_.limits, std::move(target)));
 }
 
 void network_service::carry_out(desk::effects effects) {

@@ -25,7 +25,8 @@ namespace gatehouse::actors {
 /// What the managed network of one session is made of.
 struct network_service_terms {
   reactor::event_loop* loop = nullptr; ///< outlives the actor
-  std::shared_ptr<const policy::domain_policy> policy;
+  /// In force for registrations that are opened now; never null. On the loop.
+  std::function<std::shared_ptr<const policy::domain_policy>()> policy;
   reviewer_actor reviewer;                          ///< unset: nobody can be asked
   std::shared_ptr<reactor::host_resolver> resolver; ///< unset: the system's
   reactor::proxy_limits limits;

@@ -71,6 +71,7 @@ private:
     std::vector<transcript_entry> transcript;
     std::string turn; ///< the open one, or the last
     std::uint64_t rules_generation = 0;
+    std::shared_ptr<const policy::domain_policy> network; ///< of attempts that begin from now on
     bool reviewer_present = false;
   };
 
@@ -142,6 +143,7 @@ private:
   [[nodiscard]] std::optional<error> look_at_rules();
   void keep_next_rule();
   void rules_read();
+  void use(std::shared_ptr<const policy::rule_set> rules);
 
   void heard(const thread_event_body& what);
   thread_event_ptr publish(thread_event_body what, const std::string& turn);

@@ -156,6 +156,29 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
         self.assertTrue(r["stdout"].startswith("200"), r["stdout"])
         self.assertEqual(Page.seen, [])
 
+    def test_143_BR092_a_session_follows_the_rules_about_hosts_and_says_what_was_refused(self):
+        self.configure({"ok.test": "allow"}, ask="never")
+        server = subprocess.Popen([GATEHOUSE, "mcp", "--cwd", self.ws], env=self.environment(), stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+
+        def ask(number, method, **params):
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+            server.stdin.flush()
+            return json.loads(server.stdout.readline())["result"]
+        ask(1, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "t", "version": "1"})
+        said = []
+        for number, rule in enumerate(("", 'network_rule(host="ok.test", protocol="http", decision="deny")\n', "")):
+            os.makedirs(os.path.join(self.home, "rules"), exist_ok=True)
+            with open(os.path.join(self.home, "rules", "hand.rules"), "w") as file:
+                file.write(rule)
+            said.append(json.dumps(ask(2 + number, "tools/call", name="shell_command",
+                                       arguments={"command": "curl -s http://ok.test/ | tail -c 20; true"})))
+        server.stdin.close()
+        self.assertEqual(server.wait(30), 0)
+        self.assertEqual([("page of ok.test" in s, "refused connections" in s and "http://ok.test:80" in s) for s in said],
+                         [(True, False), (False, True), (True, False)], said)
+
     # --- questions ------------------------------------------------------------------------------------
 
     def test_110_112_113_a_host_is_asked_about_once_and_the_command_goes_on(self):
