@@ -6,7 +6,6 @@
 #include "actors/patch_runtime.hpp"
 #include "actors/shell_runtime.hpp"
 #include "protocol/approval_key.hpp"
-#include "protocol/denial_message.hpp"
 #include "protocol/utf8.hpp"
 #include "sandbox/command_files.hpp"
 
@@ -210,11 +209,6 @@ void session_thread::heard(const thread_event_body& what) {
     refused_.push_back(settled->answer.digest);
     if (refused_.size() > most_refused) refused_.pop_front();
   }
-  if (const auto* refused = std::get_if<thread_events::connection_blocked>(&what);
-      refused && audit_.sink)
-    audit_.sink->record(
-        entry(audit_kind::denial, refused->what.call_id, audit_denial(denial_of(refused->what))),
-        {});
   if (const auto* over = std::get_if<thread_events::terminal_ended>(&what))
     return terminal_ended(*over);
   const auto id = call_of(what);
