@@ -18,9 +18,10 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened);
 /// What a yes to request_permissions allows (§16a).
 /// @param wish with real paths  @param as_named the same as the agent wrote it
 /// @param closed what was left out of it, see without_protected()
+/// @param managed_network hosts are opened by its rules only
 std::string permissions_allow(const additional_permissions& wish,
                               const additional_permissions& as_named,
-                              const std::vector<std::string>& closed);
+                              const std::vector<std::string>& closed, bool managed_network);
 
 std::string retry_reason(const denial& what);
 std::string unsandboxed_retry_allows(const call_plan& plan);

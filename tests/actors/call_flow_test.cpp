@@ -182,8 +182,9 @@ TEST_SUITE("actors.call_flow") {
   TEST_CASE("§12 §15 an overlay counts only when approved or pre-approved") {
     auto wide = workspace_write_profile();
     wide.network = network_policy::enabled;
-    const auto launch = [&](kind k, bool preapproved) {
+    const auto launch = [&](kind k, bool preapproved, bool managed = false) {
       auto plan = plan_for(mode::on_request, workspace_write_profile());
+      plan.managed_network = managed;
       plan.what.sandbox_permissions = sandbox_permissions::with_additional_permissions;
       plan.what.additional_permissions = additional_permissions{true, {}, {}};
       plan.widened_profile = wide;
@@ -195,6 +196,10 @@ TEST_SUITE("actors.call_flow") {
     CHECK((*launch(kind::skip, true).first)->profile == wide);
     CHECK((*launch(kind::skip, false).first)->profile == workspace_write_profile());
     CHECK(launch(kind::needs_approval, false).question->will_be_allowed.find("use the network") !=
+          std::string::npos);
+    // The managed one has rules of its own, and the question does not promise more.
+    CHECK(launch(kind::needs_approval, false, true)
+              .question->will_be_allowed.find("use the managed network (this opens no host") !=
           std::string::npos);
   }
 
