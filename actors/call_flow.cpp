@@ -283,7 +283,7 @@ void call_flow::on(flow::cancelled&) {
   case state::asking:
     out_.push_back(flow::withdraw_review{question_->review_id});
     return end(call_ending::aborted, cancelled_message());
-  case state::running: out_.push_back(flow::cancel_attempt{attempt_}); return;
+  case state::running: out_.push_back(flow::cancel_attempt{attempt_, registration_}); return;
   case state::closing_network: return; // the end of the attempt is known, its report is due
   default: return end(call_ending::aborted, cancelled_message());
   }
@@ -301,6 +301,8 @@ void call_flow::end_after_last_attempt() {
     message = denial_message(*last.denied);
   else if (last.failure)
     message = report_.patch ? patch_failure_message(*last.failure) : failure_message(*last.failure);
+  else if (!last.blocked.empty())
+    message = blocked_connections_note(last.blocked);
   end(call_ending::completed, std::move(message));
 }
 

@@ -110,6 +110,7 @@ struct start_attempt {
 /// The runtime still answers with attempt_finished.
 struct cancel_attempt {
   int attempt = 1;
+  std::string network_registration; ///< of it; empty: none
 };
 struct finish {
   call_report report;

@@ -93,6 +93,7 @@ using message_atom = caf::atom_constant<caf::atom("message")>;
 using ended_atom = caf::atom_constant<caf::atom("ended")>;
 using expire_atom = caf::atom_constant<caf::atom("expire")>;
 using hold_atom = caf::atom_constant<caf::atom("hold")>;
+using refuse_atom = caf::atom_constant<caf::atom("refuse")>;
 using check_atom = caf::atom_constant<caf::atom("check")>;
 inline constexpr run_atom run_v{};
 inline constexpr cancel_atom cancel_v{};
@@ -108,6 +109,7 @@ inline constexpr message_atom message_v{};
 inline constexpr ended_atom ended_v{};
 inline constexpr expire_atom expire_v{};
 inline constexpr hold_atom hold_v{};
+inline constexpr refuse_atom refuse_v{};
 inline constexpr check_atom check_v{};
 
 /// Answers questions, one reply each; the reply carries the question's id and digest (§48).
@@ -134,6 +136,8 @@ using patch_runtime_actor = runtime_actor::extend<
 using network_actor = caf::typed_actor<
     // The reply is the registration; an error: nothing may run.
     caf::replies_to<open_atom, network_open_ptr>::with<std::string>,
+    // The process of a registration is being ended: nothing is asked or opened for it any more.
+    caf::reacts_to<cancel_atom, std::string>,
     // Closes a registration; of a deferred one the reply comes after its grace (§117).
     caf::replies_to<close_atom, std::string>::with<network_end_ptr>>;
 

@@ -5,6 +5,7 @@
 #include "protocol/digest.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -57,6 +58,19 @@ void network_desk::note(open_call& of, const blocked_connection& what, bool may_
   of.seen.denied = denial_of(what);
 }
 
+/// Refuses a wish at once, or when its process has ended.
+void network_desk::settle(const std::string& registration, std::uint64_t wish,
+                          blocked_connection what) {
+  auto& of = calls_.at(registration);
+  if (of.ending && !of.closing) {
+    of.held.emplace(wish, std::move(what));
+    held_.emplace(wish, registration);
+    return;
+  }
+  const auto reason = what.reason;
+  out_.push_back(desk::answer_wish{wish, false, {}, reason, std::move(what)});
+}
+
 void network_desk::refuse(open_call& of, std::uint64_t wish, blocked_connection what,
                           bool may_ask) {
   note(of, what, may_ask, false);
@@ -76,6 +90,13 @@ desk::effects network_desk::want(const std::string& registration, std::uint64_t 
     return std::exchange(out_, {});
   }
   auto& wanting = found->second;
+  if (wanting.ending) {
+    auto late = blocked_of(wanting.terms, what, {});
+    late.reason = network_refusal::unattributed;
+    tell(wanting, late);
+    settle(registration, wish, std::move(late));
+    return std::exchange(out_, {});
+  }
   const auto decision = policy::judge_host(*wanting.terms.policy, what);
   auto refused = blocked_of(wanting.terms, what, decision.host);
   refused.reason = decision.reason;
@@ -84,7 +105,7 @@ desk::effects network_desk::want(const std::string& registration, std::uint64_t 
   const host_key& key = refused.target;
   if (decision.verdict == policy::host_verdict::deny) {
     refuse(wanting, wish, std::move(refused), false);
-  } else if (answers_->find(key) == false || wanting.seen.ended_the_process) {
+  } else if (answers_->find(key) == false) {
     refused.reason = network_refusal::denied_by_user;
     refuse(wanting, wish, std::move(refused), false);
   } else if (decision.verdict == policy::host_verdict::allow || answers_->find(key) == true ||
@@ -108,11 +129,23 @@ void network_desk::ask(const std::string& registration, open_call& of, std::uint
                        const host_key& key, const std::string& rule) {
   auto& open = questions_[key];
   const bool first = open.registrations.empty();
-  if (open.registrations.insert(registration).second) ++of.questions;
+  const bool joined = open.registrations.insert(registration).second;
+  if (joined) ++of.questions;
   open.waiters.emplace(wish, registration);
   wishes_.emplace(wish, key);
   if (of.waiting++ == 0) out_.push_back(desk::hold{registration, true});
-  if (!first) return;
+  if (first) {
+    open.owner = registration;
+    open.rule = rule;
+    put(open, key);
+  } else if (joined) {
+    out_.push_back(desk::tell_shared{open.request.review_id, key, of.terms.call_id, of.terms.what});
+  }
+}
+
+/// Asks with the command of the owner.
+void network_desk::put(question& open, const host_key& key) {
+  auto& of = calls_.at(open.owner);
   const auto target = to_string(key);
   auto& request = open.request;
   request.review_id = "network-" + of.terms.review_nonce + "-" + std::to_string(of.terms.attempt) +
@@ -121,8 +154,11 @@ void network_desk::ask(const std::string& registration, open_call& of, std::uint
   request.attempt = 1; // the first question about this host, whichever run asks it
   request.what = of.terms.what;
   request.digest = digest_of(of.terms.what, {of.terms.attempt, false, target});
-  request.reason = host_reason(target, rule);
-  request.will_be_allowed = host_allows(target);
+  request.reason = host_reason(target, open.rule);
+  std::vector<proposal> others;
+  for (const auto& registration : open.registrations)
+    if (registration != open.owner) others.push_back(calls_.at(registration).terms.what);
+  request.will_be_allowed = host_allows(target, others);
   request.session_offered = of.terms.session_offered;
   request.network = key;
   out_.push_back(desk::ask_review{request});
@@ -136,6 +172,10 @@ void network_desk::stop_waiting(const std::string& registration) {
 
 desk::effects network_desk::gone(std::uint64_t wish) {
   out_.clear();
+  if (const auto held = held_.extract(wish)) {
+    calls_.at(held.mapped()).held.erase(wish);
+    return {};
+  }
   const auto waiting = wishes_.find(wish);
   if (waiting == wishes_.end()) return {};
   auto& open = questions_.at(waiting->second);
@@ -195,20 +235,22 @@ desk::effects network_desk::answered(const review_answer& answer) {
     }
     note(asked, refusal_for(asked.terms), false, !nobody);
     asked.seen.stop = asked.seen.stop || answer.decision == review_decision::abort;
-    if (!nobody && !asked.closing && !std::exchange(asked.seen.ended_the_process, true))
-      out_.push_back(desk::end_process{registration});
+    if (nobody || asked.closing || std::exchange(asked.ending, true)) continue;
+    asked.seen.ended_the_process = true;
+    out_.push_back(desk::end_process{registration});
   }
   for (const auto& [wish, registration] : open.waiters) {
     wishes_.erase(wish);
     if (yes) {
       out_.push_back(desk::answer_wish{wish, true, key.host, {}, {}});
     } else {
-      auto what = refusal_for(calls_.at(registration).terms);
-      const auto why = what.reason;
-      out_.push_back(desk::answer_wish{wish, false, {}, why, std::move(what)});
+      settle(registration, wish, refusal_for(calls_.at(registration).terms));
     }
     stop_waiting(registration);
   }
+  for (const auto& registration : open.registrations)
+    if (const auto at = calls_.find(registration); at != calls_.end() && at->second.ending)
+      withdraw_questions(registration);
   // The late answer that a grace is for has come.
   for (const auto& registration : open.registrations)
     if (const auto at = calls_.find(registration);
@@ -237,9 +279,27 @@ desk::effects network_desk::blocked(const std::string& registration, blocked_con
   return std::exchange(out_, {});
 }
 
-void network_desk::turn_over() {
+desk::effects network_desk::stop(const std::string& registration) {
+  out_.clear();
+  const auto found = calls_.find(registration);
+  if (found == calls_.end() || found->second.closing) return {};
+  found->second.ending = true;
+  withdraw_questions(registration);
+  return std::exchange(out_, {});
+}
+
+desk::effects network_desk::turn_over(bool interrupted) {
+  out_.clear();
   for (auto& [registration, open] : calls_)
     open.terms.nobody = "the turn that started this command is over";
+  if (!interrupted) return {};
+  for (auto& [registration, open] : calls_) {
+    if (open.closing) continue;
+    // What lives with its turn is being ended with it.
+    open.ending = open.ending || !open.terms.deferred;
+    withdraw_questions(registration);
+  }
+  return std::exchange(out_, {});
 }
 
 desk::effects network_desk::close(const std::string& registration) {
@@ -263,32 +323,55 @@ desk::effects network_desk::grace_over(const std::string& registration) {
   return std::exchange(out_, {});
 }
 
-void network_desk::finish(const std::string& registration) {
-  auto& over = calls_.at(registration);
-  for (auto at = questions_.begin(); at != questions_.end();) {
-    auto& [key, open] = *at;
-    if (open.registrations.erase(registration) == 0) {
-      ++at;
+/// Takes a registration out of a question, and refuses what waits for it there.
+void network_desk::leave(const std::string& registration, const host_key& key, question& open) {
+  auto& of = calls_.at(registration);
+  open.registrations.erase(registration);
+  --of.questions;
+  auto what = blocked_of(of.terms, key);
+  what.reason = network_refusal::question_closed;
+  note(of, what, true, false);
+  for (auto waiter = open.waiters.begin(); waiter != open.waiters.end();) {
+    if (waiter->second != registration) {
+      ++waiter;
       continue;
     }
-    auto what = blocked_of(over.terms, key);
-    what.reason = network_refusal::question_closed;
-    note(over, what, true, false);
-    for (auto waiter = open.waiters.begin(); waiter != open.waiters.end();) {
-      if (waiter->second != registration) {
-        ++waiter;
-        continue;
+    settle(registration, waiter->first, what);
+    wishes_.erase(waiter->first);
+    stop_waiting(registration);
+    waiter = open.waiters.erase(waiter);
+  }
+}
+
+/// What nobody waits for any more is withdrawn. A question whose command has gone is asked anew for
+/// the next one, if somebody may still be asked for that.
+void network_desk::withdraw_questions(const std::string& registration) {
+  for (auto at = questions_.begin(); at != questions_.end();) {
+    auto& [key, open] = *at;
+    if (open.registrations.contains(registration)) {
+      leave(registration, key, open);
+      if (open.owner == registration) {
+        out_.push_back(desk::withdraw_review{open.request.review_id});
+        const auto others = open.registrations;
+        for (const auto& other : others)
+          if (!calls_.at(other).terms.nobody.empty()) leave(other, key, open);
+        if (!open.registrations.empty()) {
+          open.owner = *open.registrations.begin();
+          put(open, key);
+        }
       }
-      out_.push_back(desk::answer_wish{waiter->first, false, {}, what.reason, what});
-      wishes_.erase(waiter->first);
-      waiter = open.waiters.erase(waiter);
     }
-    if (open.registrations.empty()) {
-      out_.push_back(desk::withdraw_review{open.request.review_id});
-      at = questions_.erase(at);
-    } else {
-      ++at;
-    }
+    at = open.registrations.empty() ? questions_.erase(at) : std::next(at);
+  }
+}
+
+void network_desk::finish(const std::string& registration) {
+  withdraw_questions(registration);
+  auto& over = calls_.at(registration);
+  for (auto& [wish, what] : over.held) {
+    const auto reason = what.reason;
+    out_.push_back(desk::answer_wish{wish, false, {}, reason, std::move(what)});
+    held_.erase(wish);
   }
   out_.push_back(desk::closed{registration, std::move(over.seen)});
   calls_.erase(registration);

@@ -46,7 +46,7 @@ struct network_end {
 
 namespace desk {
 
-/// The answer to one wish, exactly once.
+/// The answer to one wish, exactly once. A process that is being ended gets none before its end.
 struct answer_wish {
   std::uint64_t wish = 0;
   bool allowed = false;
@@ -59,6 +59,14 @@ struct ask_review {
 };
 struct withdraw_review {
   std::string review_id;
+};
+/// Another command waits for the answer to a question that shows it not (§110), for whoever
+/// watches.
+struct tell_shared {
+  std::string review_id;
+  host_key key;
+  std::string call_id;
+  proposal what;
 };
 /// The time limit of the process stands still, or goes on again.
 struct hold {
@@ -85,8 +93,8 @@ struct closed {
   std::string registration;
   network_end end;
 };
-using effect = std::variant<answer_wish, ask_review, withdraw_review, hold, end_process, keep_rule,
-                            tell_blocked, start_grace, closed>;
+using effect = std::variant<answer_wish, ask_review, withdraw_review, tell_shared, hold,
+                            end_process, keep_rule, tell_blocked, start_grace, closed>;
 using effects = std::vector<effect>;
 
 } // namespace desk
@@ -97,8 +105,10 @@ using effects = std::vector<effect>;
 ///
 /// One question for a host key at a time (§109, §110), whichever calls want it; its answer is that
 /// of all of them, each noted for its own call. "Once" means the commands that asked, for as long
-/// as they run. A question stays open when its client gives up (the next try finds the answer), and
-/// is withdrawn when the last call that asked is over.
+/// as they run. When the command that a question shows is over, it is asked anew for the next one
+/// that waits, since nobody can answer for what was not shown. A question stays open when its
+/// client gives up (the next try finds the answer), and is withdrawn when the last call that asked
+/// is over.
 class network_desk {
 public:
   static constexpr std::size_t most_questions = 16; ///< open at once, of one call
@@ -118,8 +128,12 @@ public:
   desk::effects answered(const review_answer& answer);
   /// Refused after its host was allowed (its address, its TLS name), or not even readable.
   desk::effects blocked(const std::string& registration, blocked_connection what);
-  /// The turn is over: nobody may be asked any more for what is open now (§112).
-  void turn_over();
+  /// The process is about to be ended by somebody else: its questions are withdrawn, and from here
+  /// on nothing is opened for it.
+  desk::effects stop(const std::string& registration);
+  /// The turn is over: nobody may be asked any more for what is open now (§112). Interrupted: what
+  /// is being asked is withdrawn, too.
+  desk::effects turn_over(bool interrupted);
   /// The attempt is over. `closed` follows at once, or, for a deferred one that somebody is still
   /// asked about, with the answer or after `grace_over` (§117).
   desk::effects close(const std::string& registration);
@@ -135,12 +149,18 @@ private:
     network_end seen;
     bool settled = false; ///< a reviewer's word stands in `seen`; nothing lesser replaces it
     bool closing = false;
+    bool ending = false; ///< its process is being ended
+    /// Refused wishes of a process that is being ended. Answered, it could go on with the answer
+    /// before the signal comes (§116).
+    std::map<std::uint64_t, blocked_connection> held;
     int waiting = 0; ///< connections that wait for an answer
     int questions = 0;
     int asked = 0; ///< questions ever, for their ids
   };
   struct question {
     review_request request;
+    std::string owner; ///< the registration whose command the question shows
+    std::string rule;  ///< that asks, if one does
     std::set<std::string> registrations;
     std::map<std::uint64_t, std::string> waiters; ///< wish, registration
   };
@@ -150,13 +170,18 @@ private:
   void refuse(open_call& of, std::uint64_t wish, blocked_connection what, bool may_ask);
   void ask(const std::string& registration, open_call& of, std::uint64_t wish, const host_key& key,
            const std::string& rule);
+  void put(question& of, const host_key& key);
   void stop_waiting(const std::string& registration);
+  void settle(const std::string& registration, std::uint64_t wish, blocked_connection what);
+  void leave(const std::string& registration, const host_key& key, question& open);
+  void withdraw_questions(const std::string& registration);
   [[nodiscard]] bool is_asked_about(const std::string& registration) const;
   void finish(const std::string& registration);
 
   std::map<std::string, open_call> calls_;
   std::map<host_key, question> questions_;
-  std::map<std::uint64_t, host_key> wishes_; ///< that wait
+  std::map<std::uint64_t, host_key> wishes_;  ///< that wait
+  std::map<std::uint64_t, std::string> held_; ///< by wish: its registration
   std::shared_ptr<host_answers> answers_;
   desk::effects out_;
 };

@@ -25,7 +25,8 @@ namespace gatehouse::actors {
 /// What the managed network of one session is made of.
 struct network_service_terms {
   reactor::event_loop* loop = nullptr; ///< outlives the actor
-  std::shared_ptr<const policy::domain_policy> policy;
+  /// In force for registrations that are opened now; never null. On the loop.
+  std::function<std::shared_ptr<const policy::domain_policy>()> policy;
   reviewer_actor reviewer;                          ///< unset: nobody can be asked
   std::shared_ptr<reactor::host_resolver> resolver; ///< unset: the system's
   reactor::proxy_limits limits;
@@ -36,6 +37,9 @@ struct network_service_terms {
   std::function<void(const host_key&, bool allow)> keep_rule;
   /// Hears of refused connections (§143), see desk::tell_blocked; may be unset. On the loop.
   std::function<void(const blocked_connection&)> on_blocked;
+  /// Hears of commands that wait for the answer to a question that does not show them (§110); may
+  /// be unset. On the loop.
+  std::function<void(const std::string& text)> on_shared;
   std::chrono::milliseconds grace{100}; ///< after a process, for a late denial (§117)
 };
 
@@ -63,8 +67,9 @@ inline constexpr turn_over_atom turn_over_v{};
 using network_service_actor = network_actor::extend<
     // An attempt is about to start under this registration.
     caf::reacts_to<attach_atom, std::string, network_link_ptr>,
-    // The turn is over: nobody is asked any more for registrations that are open now (§112).
-    caf::reacts_to<turn_over_atom>,
+    // The turn is over, interrupted or not: nobody is asked any more for registrations that are
+    // open now (§112).
+    caf::reacts_to<turn_over_atom, bool>,
     // INTERNAL: a socket that listens inside its sandbox, and the port it stands for.
     caf::reacts_to<listen_atom, std::string, listener_ptr, int>,
     // INTERNAL: a connection waits; nobody waits for it any more.
@@ -103,6 +108,7 @@ private:
   void carry_out(desk::answer_wish& effect);
   void carry_out(desk::ask_review& effect);
   void carry_out(desk::withdraw_review& effect);
+  void carry_out(desk::tell_shared& effect);
   void carry_out(desk::hold& effect);
   void carry_out(desk::end_process& effect);
   void carry_out(desk::keep_rule& effect);

@@ -208,6 +208,8 @@ void orchestrator::ended(const attempt_result& result) {
 }
 
 void orchestrator::carry_out(flow::cancel_attempt& effect) {
+  if (partners_.network && !effect.network_registration.empty())
+    send(partners_.network, cancel_v, effect.network_registration);
   if (!starting_) return send(partners_.runtime, cancel_v, call_id_);
   attempt_result never;
   never.record.number = effect.attempt;

@@ -99,7 +99,6 @@ using signal_atom = caf::atom_constant<caf::atom("signal")>;
 using resize_atom = caf::atom_constant<caf::atom("resize")>;
 using end_atom = caf::atom_constant<caf::atom("end")>;
 using kill_atom = caf::atom_constant<caf::atom("kill")>;
-using refuse_atom = caf::atom_constant<caf::atom("refuse")>;
 inline constexpr poll_atom poll_v{};
 inline constexpr list_atom list_v{};
 inline constexpr read_atom read_v{};
@@ -107,7 +106,6 @@ inline constexpr signal_atom signal_v{};
 inline constexpr resize_atom resize_v{};
 inline constexpr end_atom end_v{};
 inline constexpr kill_atom kill_v{};
-inline constexpr refuse_atom refuse_v{};
 
 /// One process (§118). As a runtime it answers when the process has ended or its first wait is over
 /// (§122), whichever comes first; then it lives until it is told to go.

@@ -12,6 +12,7 @@ namespace gatehouse::actors {
 namespace {
 
 constexpr std::size_t tail_bytes = 64 * 1024; // what the classification looks at
+constexpr int killing = 2;                    ///< the last of the kill stages
 constexpr std::string_view control_c = "\x03";
 
 reactor::delta_limits limits_of_deltas(const process_terms& terms) {
@@ -87,7 +88,10 @@ process_session::behavior_type process_session::make_behavior() {
       [this](hold_atom, bool held) { hold(held); },
       [this](refuse_atom) {
         refused_ = !stopped_;
-        stop(attempt_ending::cancelled);
+        kill_stage_ = killing; // what it waits for has been refused: it must not go on (§116)
+        if (refused_) return stop(attempt_ending::cancelled);
+        kill_.cancel();
+        escalate();
       },
       [this](report_atom) { look(); },
   };
@@ -200,6 +204,8 @@ void process_session::limit_to(reactor::clock::duration left) {
 void process_session::stop(attempt_ending why) {
   if (over_ || !process_ || stopped_) return;
   stopped_ = why;
+  if (terms_.network && !(*attempt_)->network_registration.empty())
+    send(terms_.network, cancel_v, (*attempt_)->network_registration);
   hard_.cancel();
   idle_.cancel();
   escalate();

@@ -146,7 +146,10 @@ void process_manager::polled(const stdin_request_ptr& request, const poll_piece&
   }
   reply->ended = piece.ended;
   reply->result.exit_code = shell_status_of(*piece.ended);
-  if (piece.ended->denied) reply->message = denial_message(*piece.ended->denied);
+  if (piece.ended->denied)
+    reply->message = denial_message(*piece.ended->denied);
+  else if (!piece.ended->blocked.empty())
+    reply->message = blocked_connections_note(piece.ended->blocked);
   const auto original = s->request;
   forget(id); // the last answer: its id is free again
   ask_hooks(*original, std::move(reply), std::move(caller));

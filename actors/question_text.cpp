@@ -1,13 +1,15 @@
 #include "actors/question_text.hpp"
 
 #include "protocol/denial_message.hpp"
+#include "protocol/shell_quote.hpp"
 #include "protocol/visible_text.hpp"
 
 namespace gatehouse::actors {
 namespace {
 
 /// "write /srv/data, read /etc/ssl, use the network"
-std::string describe_overlay(const additional_permissions& overlay) {
+/// @param managed_network it is the managed one, and has rules of its own
+std::string describe_overlay(const additional_permissions& overlay, bool managed_network) {
   std::string out;
   const auto add = [&out](const std::string& part) {
     if (!out.empty()) out += ", ";
@@ -15,7 +17,10 @@ std::string describe_overlay(const additional_permissions& overlay) {
   };
   for (const auto& entry : overlay.entries)
     add(std::string{to_string(entry.access)} + " " + visible_text(describe(entry.path)));
-  if (overlay.network_enabled) add(*overlay.network_enabled ? "use the network" : "no network");
+  if (overlay.network_enabled)
+    add(!*overlay.network_enabled ? "no network"
+        : managed_network ? "use the managed network (this opens no host that its rules do not)"
+                          : "use the network");
   return out.empty() ? "nothing" : out;
 }
 
@@ -42,7 +47,8 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
     if (!sandboxed) return text + "; this profile has no sandbox.";
     text += ", inside the sandbox";
     if (widened && plan.what.additional_permissions)
-      text += ", which for this opens: " + describe_overlay(*plan.what.additional_permissions);
+      text += ", which for this opens: " +
+              describe_overlay(*plan.what.additional_permissions, plan.managed_network);
     return text + ".";
   }
   if (!sandboxed)
@@ -52,8 +58,8 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
                : "It runs once; this profile has no sandbox, so it can do everything that you can.";
   if (widened && plan.what.additional_permissions)
     return "It runs once inside the sandbox, for this call with: " +
-           describe_overlay(*plan.what.additional_permissions) + "." + opened_protections(plan) +
-           " All else stays refused.";
+           describe_overlay(*plan.what.additional_permissions, plan.managed_network) + "." +
+           opened_protections(plan) + " All else stays refused.";
   std::string text = "It runs once inside the sandbox; what the profile does not grant stays "
                      "refused.";
   if (plan.what.sandbox_permissions == sandbox_permissions::require_escalated)
@@ -64,9 +70,10 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
 
 std::string permissions_allow(const additional_permissions& wish,
                               const additional_permissions& as_named,
-                              const std::vector<std::string>& closed) {
-  std::string text = "Later commands may, inside the sandbox: " + describe_overlay(wish) + ".";
-  if (as_named != wish) text += " The agent named it: " + describe_overlay(as_named) + ".";
+                              const std::vector<std::string>& closed, bool managed_network) {
+  const auto described = [&](const auto& what) { return describe_overlay(what, managed_network); };
+  std::string text = "Later commands may, inside the sandbox: " + described(wish) + ".";
+  if (as_named != wish) text += " The agent named it: " + described(as_named) + ".";
   for (std::size_t i = 0; i < closed.size(); ++i)
     text += (i == 0 ? " Protected, and opened by no grant: " : ", ") + closed[i] +
             (i + 1 == closed.size() ? "." : "");
@@ -100,9 +107,22 @@ std::string host_reason(const std::string& target, const std::string& rule) {
          (rule.empty() ? ", which no rule allows" : ", about which a rule asks: " + rule);
 }
 
-std::string host_allows(const std::string& target) {
-  return "While it runs, the command may connect to " + target +
-         " and exchange data with it. All other hosts stay as they are.";
+std::string host_allows(const std::string& target, const std::vector<proposal>& others) {
+  std::string text = "While it runs, the command may connect to " + target +
+                     " and exchange data with it. All other hosts stay as they are. The answer is "
+                     "also that of every other command that asks for the same before it is given";
+  if (others.empty()) return text + ".";
+  text += ". These wait for it already:";
+  for (const auto& other : others)
+    text +=
+        " `" + visible_text(shell_join(other.argv)) + "`" + (&other == &others.back() ? "." : ",");
+  return text;
+}
+
+std::string host_shared(const std::string& target, const proposal& other) {
+  return "The command `" + visible_text(shell_join(other.argv)) +
+         "` waits for the answer to the question about " + target +
+         ", too: a yes opens it for both.";
 }
 
 } // namespace gatehouse::actors

@@ -4,6 +4,7 @@
 #include "actors/call_flow.hpp"
 
 #include <string>
+#include <vector>
 
 namespace gatehouse::actors {
 
@@ -17,9 +18,10 @@ std::string first_allows(const call_plan& plan, bool sandboxed, bool widened);
 /// What a yes to request_permissions allows (§16a).
 /// @param wish with real paths  @param as_named the same as the agent wrote it
 /// @param closed what was left out of it, see without_protected()
+/// @param managed_network hosts are opened by its rules only
 std::string permissions_allow(const additional_permissions& wish,
                               const additional_permissions& as_named,
-                              const std::vector<std::string>& closed);
+                              const std::vector<std::string>& closed, bool managed_network);
 
 std::string retry_reason(const denial& what);
 std::string unsandboxed_retry_allows(const call_plan& plan);
@@ -30,6 +32,9 @@ std::string host_retry_allows(const network_context& network);
 /// While the command runs and waits (§113). `target`: "https://example.org:443"; `rule`: the
 /// prompting rule, if there is one.
 std::string host_reason(const std::string& target, const std::string& rule);
-std::string host_allows(const std::string& target);
+/// @param others commands that wait for the same answer (§110)
+std::string host_allows(const std::string& target, const std::vector<proposal>& others);
+/// To people who see a question that was asked before `other` began to wait for it.
+std::string host_shared(const std::string& target, const proposal& other);
 
 } // namespace gatehouse::actors

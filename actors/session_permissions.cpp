@@ -35,8 +35,9 @@ void session_thread::ask_permissions(const tool_request& asked, const permission
   question.what.justification = wish.reason;
   question.digest = digest_of(question.what, {});
   question.reason = wish.reason.empty() ? "the agent asks for permissions" : wish.reason;
-  question.will_be_allowed = permissions_allow(
-      asked_for.permissions, real == as_named ? asked_for.permissions : as_named, asked_for.closed);
+  question.will_be_allowed =
+      permissions_allow(asked_for.permissions, real == as_named ? asked_for.permissions : as_named,
+                        asked_for.closed, now_->session.network.has_value());
   question.strict = now_->session.strict_review;
   auto& call = begin_item(id, question.tool, question.what, std::move(on_end));
   call.review_id = question.review_id;

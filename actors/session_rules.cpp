@@ -16,10 +16,21 @@ std::optional<error> session_thread::look_at_rules() {
   for (const auto& text : found->warnings)
     publish(thread_events::warning{text}, turn_);
   if (found->rules != terms_.judgement.rules) {
-    terms_.judgement.rules = found->rules;
+    use(found->rules);
     ++now_->rules_generation; // what was approved for the session was approved under other rules
   }
   return std::nullopt;
+}
+
+/// Rules about hosts hold for the next attempt, those of the configuration as long as the thread.
+void session_thread::use(std::shared_ptr<const policy::rule_set> rules) {
+  terms_.judgement.rules = std::move(rules);
+  if (!now_->network) return;
+  auto network = *now_->network;
+  std::erase_if(network.rules, [](const auto& rule) { return rule.protocol.has_value(); });
+  for (auto& rule : policy::domain_rules_of(terms_.judgement.rules->network_rules()))
+    network.rules.push_back(std::move(rule));
+  now_->network = std::make_shared<const policy::domain_policy>(std::move(network));
 }
 
 void session_thread::keep_next_rule() {
@@ -47,7 +58,7 @@ void session_thread::rules_read() {
   keeping_ = false;
   auto& kept = **kept_;
   if (kept)
-    terms_.judgement.rules = *kept;
+    use(*kept);
   else
     publish(thread_events::warning{"the rule was not kept: " + to_string(kept.error())}, turn_);
   kept_.reset();

@@ -129,7 +129,8 @@ session_thread::behavior_type session_thread::make_behavior() {
 void session_thread::add_network() {
   network_service_terms network;
   network.loop = &loop_;
-  network.policy = std::make_shared<const policy::domain_policy>(*terms_.session.network);
+  now_->network = std::make_shared<const policy::domain_policy>(*terms_.session.network);
+  network.policy = [now = now_] { return now->network; };
   network.reviewer = partners_.reviewer;
   network.session_offered = terms_.session_approvals;
   network.answers = memory_->hosts;
@@ -150,14 +151,15 @@ void session_thread::add_network() {
         self, event_v,
         std::make_shared<const thread_event_body>(thread_events::connection_blocked{what}));
   };
+  network.on_shared = terms_.hooks.warn;
   const auto service = system().spawn<network_service>(std::move(network));
   partners_.network = service;
-  turn_over_ = [service] { caf::anon_send(service, turn_over_v); };
-  terms_.shell.attach_network = [service, view = view_of(*terms_.session.network)](
-                                    const std::string& registration, network_link link) {
+  turn_over_ = [service](bool interrupted) { caf::anon_send(service, turn_over_v, interrupted); };
+  terms_.shell.attach_network = [service, now = now_](const std::string& registration,
+                                                      network_link link) {
     caf::anon_send(service, attach_v, registration,
                    std::make_shared<network_link>(std::move(link)));
-    return view;
+    return view_of(*now->network);
   };
 }
 

@@ -71,6 +71,7 @@ private:
     std::vector<transcript_entry> transcript;
     std::string turn; ///< the open one, or the last
     std::uint64_t rules_generation = 0;
+    std::shared_ptr<const policy::domain_policy> network; ///< of attempts that begin from now on
     bool reviewer_present = false;
   };
 
@@ -145,6 +146,7 @@ private:
   [[nodiscard]] std::optional<error> look_at_rules();
   void keep_next_rule();
   void rules_read();
+  void use(std::shared_ptr<const policy::rule_set> rules);
 
   void heard(const thread_event_body& what);
   thread_event_ptr publish(thread_event_body what, const std::string& turn);
@@ -165,8 +167,8 @@ private:
 
   std::vector<thread_messages::subscribe> subscribers_;
   orchestrator_partners partners_;
-  std::function<void()> turn_over_; ///< tells the managed network, if there is one (§112)
-  process_manager_actor terminals_; ///< made with the first terminal session
+  std::function<void(bool interrupted)> turn_over_; ///< tells the managed network, if any (§112)
+  process_manager_actor terminals_;                 ///< made with the first terminal session
   std::map<std::string, told_of_call>
       background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id

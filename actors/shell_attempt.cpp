@@ -35,6 +35,12 @@ shell_attempt::behavior_type shell_attempt::make_behavior() {
       [this](cancel_atom, const std::string&) { stop(attempt_ending::cancelled); },
       [this](ended_atom) { finish(); },
       [this](hold_atom, bool held) { hold(held); },
+      [this](refuse_atom) {
+        if (!process_ || end_) return;
+        if (!stopped_) stopped_ = attempt_ending::cancelled;
+        limit_.cancel();
+        process_->kill();
+      },
   };
 }
 
@@ -72,7 +78,7 @@ result<command_request> shell_attempt::plan() {
   const shell_attempt_actor self{this};
   auto request = helper_for(
       terms_, **attempt_, [self](bool held) { caf::anon_send(self, hold_v, held); },
-      [self, call = (*attempt_)->call_id] { caf::anon_send(self, cancel_v, call); });
+      [self] { caf::anon_send(self, refuse_v); });
   if (!request || program_.command.empty()) return request;
   request->launch.command = program_.command;
   open_program(request->launch);

@@ -54,7 +54,9 @@ using shell_attempt_actor = runtime_actor::extend<
     // INTERNAL: the helper and its streams have ended.
     caf::reacts_to<ended_atom>,
     // INTERNAL: somebody is asked about a host: the time limit stands still, or goes on.
-    caf::reacts_to<hold_atom, bool>>;
+    caf::reacts_to<hold_atom, bool>,
+    // INTERNAL: a reviewer refused what the process waits for: it must not go on (§116).
+    caf::reacts_to<refuse_atom>>;
 
 using shell_runtime_actor = runtime_actor::extend<
     // INTERNAL: the slot that was waited for is ours.

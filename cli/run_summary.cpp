@@ -14,6 +14,19 @@ std::string how_decided(const call_report& report) {
   return report.evaluation.requirement.bypass_sandbox ? "allowed by rule" : "no approval needed";
 }
 
+/// What was answered about hosts while the attempt ran: "; https://a.test:443 approved by user".
+std::string hosts_decided(const call_report& report, int attempt) {
+  std::string out;
+  for (const auto& review : report.reviews) {
+    if (review.attempt != attempt || review.host.empty()) continue;
+    const bool nobody = review.reviewer == reviewer_kind::none;
+    out += "; " + review.host + (is_approval(review.decision) ? " approved" : " refused");
+    out +=
+        nobody ? ", since nobody could be asked" : " by " + std::string{to_string(review.reviewer)};
+  }
+  return out;
+}
+
 std::string boundary(const attempt_record& attempt) {
   if (attempt.sandbox == sandbox_backend::none) return "without a sandbox";
   return "in the " + std::string{to_string(attempt.sandbox)} + " sandbox, network " +
@@ -59,7 +72,8 @@ std::string run_summary(const call_report& report) {
     for (const auto& warning : attempt.warnings)
       add(out, "warning: " + warning);
     const auto decided = attempt.number == 1 ? how_decided(report) : "approved again";
-    add(out, decided + "; " + boundary(attempt) + "; " + ending(attempt));
+    add(out, decided + hosts_decided(report, attempt.number) + "; " + boundary(attempt) + "; " +
+                 ending(attempt));
   }
   add(out, report.message);
   return out;

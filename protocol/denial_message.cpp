@@ -2,6 +2,8 @@
 
 #include "protocol/patch_call.hpp"
 
+#include <algorithm>
+
 namespace gatehouse {
 namespace {
 
@@ -153,7 +155,8 @@ denial denial_of(const blocked_connection& what) {
   denial out;
   out.kind = denial_kind::network;
   out.host = to_string(what.target);
-  out.entry = what.rule.empty() ? std::string{refusal_text(what.reason)} : what.rule;
+  out.entry = what.rule.empty() ? "the network policy: " + std::string{refusal_text(what.reason)}
+                                : what.rule;
   out.remedy = (what.detail.empty() ? std::string{} : sentence(what.detail) + " ") + way_to(what);
   return out;
 }
@@ -168,6 +171,28 @@ std::string blocked_connection_message(const blocked_connection& what) {
       "client, another address or a way around the proxy is refused as well.",
       way_to(what),
   });
+}
+
+std::string blocked_connections_note(const std::vector<blocked_connection>& blocked) {
+  constexpr std::size_t most_shown = 5;
+  std::vector<std::string> hosts;
+  std::string text;
+  for (const auto& what : blocked) {
+    const auto host = what.target.host.empty() ? std::string{} : to_string(what.target);
+    if (std::ranges::find(hosts, host) != hosts.end()) continue;
+    hosts.push_back(host);
+    if (hosts.size() > most_shown) continue;
+    text += "\n- " + (host.empty() ? "a request that names no host" : host) + ": " +
+            std::string{refusal_text(what.reason)} +
+            (what.rule.empty() ? "." : " (" + what.rule + ").") +
+            (what.detail.empty() ? std::string{} : " " + sentence(what.detail)) + " " +
+            way_to(what);
+  }
+  if (hosts.size() > most_shown)
+    text += "\n- and " + std::to_string(hosts.size() - most_shown) + " more.";
+  return "The session's network policy refused connections while the command ran, whatever its "
+         "exit status says:" +
+         text;
 }
 
 std::string retry_refusal_message(const denial& what, const review_request& question,

@@ -8,6 +8,7 @@
 #include "protocol/review.hpp"
 
 #include <string>
+#include <vector>
 
 namespace gatehouse {
 
@@ -47,6 +48,11 @@ denial denial_of(const blocked_connection& what);
 
 /// What the program that wanted the connection gets to read (BR-089).
 std::string blocked_connection_message(const blocked_connection& what);
+
+/// Beside the result of a command that got along without these connections (§143); each host once.
+/// @pre `blocked` is not empty
+std::string blocked_connections_note(const std::vector<blocked_connection>& blocked);
+
 /// The patch could not be read, does not fit the files, or the system refused part of it.
 std::string patch_failure_message(const error& failure);
 

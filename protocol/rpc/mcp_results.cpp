@@ -306,9 +306,12 @@ std::string call_error(bool modern, std::string_view message) {
 
 std::string question(const review_request& asked) {
   const bool permissions = asks_permissions(asked);
-  std::string text = permissions ? std::string{"Give later commands these permissions?"}
-                                 : "Run this command?\n\n  " + shell_join(asked.what.argv) +
-                                       "\n\nin " + asked.what.cwd;
+  std::string text = permissions
+                         ? std::string{"Give later commands these permissions?"}
+                         : (asked.network ? "Let this command, which is running, connect to " +
+                                                to_string(*asked.network) + "?"
+                                          : std::string{"Run this command?"}) +
+                               "\n\n  " + shell_join(asked.what.argv) + "\n\nin " + asked.what.cwd;
   for (const auto& file : asked.write_targets)
     text += "\nit writes: " + file;
   if (!asked.reason.empty()) text += "\nasked because: " + asked.reason;
@@ -330,7 +333,10 @@ std::string question(const review_request& asked) {
   json.key("oneOf");
   json.open('[');
   // A client of this protocol knows no turns: what is given holds until it leaves.
-  write_choice(json, "accept", permissions ? "Yes, until this client leaves" : "Yes, once");
+  write_choice(json, "accept",
+               permissions     ? "Yes, until this client leaves"
+               : asked.network ? "Yes, while it runs"
+                               : "Yes, once");
   if (asked.session_offered && !permissions)
     write_choice(json, "acceptForSession", "Yes, for this session");
   if (!asked.proposed_amendment.empty())

@@ -103,6 +103,7 @@ public:
               stage_->registered.push_back(open->call_id + "/" + std::to_string(open->attempt));
               return stage_->registered.back();
             },
+            [](actors::cancel_atom, const std::string&) {},
             [this](actors::close_atom, const std::string& registration) -> actors::network_end_ptr {
               stage_->closed.push_back(registration);
               return std::make_shared<const actors::network_end>(

@@ -182,8 +182,9 @@ TEST_SUITE("actors.call_flow") {
   TEST_CASE("§12 §15 an overlay counts only when approved or pre-approved") {
     auto wide = workspace_write_profile();
     wide.network = network_policy::enabled;
-    const auto launch = [&](kind k, bool preapproved) {
+    const auto launch = [&](kind k, bool preapproved, bool managed = false) {
       auto plan = plan_for(mode::on_request, workspace_write_profile());
+      plan.managed_network = managed;
       plan.what.sandbox_permissions = sandbox_permissions::with_additional_permissions;
       plan.what.additional_permissions = additional_permissions{true, {}, {}};
       plan.widened_profile = wide;
@@ -195,6 +196,10 @@ TEST_SUITE("actors.call_flow") {
     CHECK((*launch(kind::skip, true).first)->profile == wide);
     CHECK((*launch(kind::skip, false).first)->profile == workspace_write_profile());
     CHECK(launch(kind::needs_approval, false).question->will_be_allowed.find("use the network") !=
+          std::string::npos);
+    // The managed one has rules of its own, and the question does not promise more.
+    CHECK(launch(kind::needs_approval, false, true)
+              .question->will_be_allowed.find("use the managed network (this opens no host") !=
           std::string::npos);
   }
 
@@ -340,6 +345,31 @@ TEST_SUITE("actors.call_flow") {
       seen.attributable = false;
       CHECK(find<flow::finish>(machine.step(flow::network_finished{"reg-1", end_with(seen).seen})));
     }
+  }
+
+  TEST_CASE(
+      "§143 BR-089 a command that got along without a host still says which one was refused") {
+    auto plan = plan_for(mode::on_request, workspace_write_profile());
+    plan.managed_network = true;
+    plan.profile.network = network_policy::enabled;
+    call_flow machine{std::move(plan)};
+    machine.step(requires_(kind::skip));
+    machine.step(flow::network_registered{1, "reg-1", {}});
+    machine.step(exited(1, 0));
+    flow::network_finished end;
+    end.registration = "reg-1";
+    blocked_connection what;
+    what.target = {"local", "denied.test", network_protocol::https, 443};
+    what.reason = network_refusal::denied_by_rule;
+    what.rule = "domains `denied.test` = deny";
+    end.seen.blocked = {what, what};
+    const auto effects = machine.step(std::move(end));
+    REQUIRE(find<flow::finish>(effects));
+    const auto& report = find<flow::finish>(effects)->report;
+    CHECK(report.ending == call_ending::completed);
+    CHECK(report.message.find("https://denied.test:443: a rule denies this host (domains "
+                              "`denied.test` = deny).") != std::string::npos);
+    CHECK(report.message.find("denied.test:443") == report.message.rfind("denied.test:443"));
   }
 
   TEST_CASE("§51 §116 whoever stops the turn at a question about a host stands in the report") {

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace gatehouse;
@@ -153,7 +154,7 @@ TEST_SUITE("actors.network_desk") {
     CHECK(answer.what->detail.find("never") != std::string::npos);
     CHECK(allowed(d.want("r1", 2, wish_for("ok.test"))));
     d.open("r2", terms_of("b"));
-    d.turn_over();
+    CHECK(d.turn_over(false).empty());
     CHECK_FALSE(allowed(d.want("r2", 3, wish_for("new.test"))));
     // Unknown registrations are attributed to nobody.
     answer = only<desk::answer_wish>(d.want("nobody", 4, wish_for("ok.test")));
@@ -168,16 +169,18 @@ TEST_SUITE("actors.network_desk") {
     const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
     d.want("r2", 2, wish_for("new.test"));
     const auto effects = d.answered(answer_to(asked.request, review_decision::denied));
-    for (const auto& answer : all<desk::answer_wish>(effects)) {
-      CHECK_FALSE(answer.allowed);
-      CHECK(answer.reason == network_refusal::denied_by_user);
-    }
+    // Whoever gets its answer before the signal goes on with it.
+    CHECK(all<desk::answer_wish>(effects).empty());
     std::set<std::string> ended;
     for (const auto& end : all<desk::end_process>(effects))
       ended.insert(end.registration);
     CHECK(ended == std::set<std::string>{"r1", "r2"});
     for (const char* id : {"r1", "r2"}) {
-      const auto end = only<desk::closed>(d.close(id)).end;
+      const auto over = d.close(id);
+      const auto answer = only<desk::answer_wish>(over);
+      CHECK_FALSE(answer.allowed);
+      CHECK(answer.reason == network_refusal::denied_by_user);
+      const auto end = only<desk::closed>(over).end;
       REQUIRE(end.refused);
       CHECK(end.refused->host == "https://new.test:443");
       CHECK_FALSE(end.refused->may_ask);
@@ -187,6 +190,89 @@ TEST_SUITE("actors.network_desk") {
     const auto other = only<desk::closed>(d.close("r3")).end;
     CHECK_FALSE(other.refused);
     CHECK(other.blocked.empty());
+    CHECK(d.idle());
+  }
+
+  TEST_CASE("§116 §112 what a process that is being ended wants waits for its end, also a granted "
+            "host, and is never asked about") {
+    for (const char* how : {"a no", "a cancellation", "the end of its turn"}) {
+      CAPTURE(how);
+      network_desk d;
+      d.open("r1", terms_of("a"));
+      const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+      const auto other = only<desk::ask_review>(d.want("r1", 2, wish_for("other.test")));
+      const bool no = std::string_view{how} == "a no";
+      const auto effects = no ? d.answered(answer_to(asked.request, review_decision::denied))
+                           : how[0] == 'a' ? d.stop("r1")
+                                           : d.turn_over(true);
+      std::set<std::string> withdrawn;
+      for (const auto& moot : all<desk::withdraw_review>(effects))
+        withdrawn.insert(moot.review_id);
+      CHECK(withdrawn.contains(other.request.review_id));
+      CHECK(withdrawn.contains(asked.request.review_id) == !no);
+      CHECK(all<desk::answer_wish>(effects).empty());
+      CHECK(all<desk::end_process>(effects).size() == (no ? 1 : 0));
+      // A late yes opens nothing.
+      CHECK(d.answered(answer_to(other.request, review_decision::approved_for_session)).empty());
+      CHECK(all<desk::answer_wish>(d.want("r1", 3, wish_for("ok.test"))).empty());
+      CHECK(all<desk::ask_review>(d.want("r1", 4, wish_for("third.test"))).empty());
+      CHECK(d.gone(4).empty());
+      CHECK(d.stop("r1").empty());
+      const auto over = d.close("r1");
+      std::set<std::uint64_t> answered;
+      for (const auto& answer : all<desk::answer_wish>(over)) {
+        CHECK_FALSE(answer.allowed);
+        answered.insert(answer.wish);
+      }
+      CHECK(answered == std::set<std::uint64_t>{1, 2, 3});
+      CHECK(only<desk::closed>(over).end.ended_the_process == no);
+      CHECK(d.idle());
+    }
+    // What lives on after its turn is answered and goes on.
+    network_desk d;
+    auto terms = terms_of("a");
+    terms.deferred = true;
+    d.open("r1", terms);
+    d.want("r1", 1, wish_for("new.test"));
+    CHECK(only<desk::answer_wish>(d.turn_over(true)).reason == network_refusal::question_closed);
+    CHECK(allowed(d.want("r1", 2, wish_for("ok.test"))));
+    CHECK_FALSE(allowed(d.want("r1", 3, wish_for("new.test"))));
+  }
+
+  TEST_CASE(
+      "§108 §110 a yes for a command that has gone opens nothing for one that was not shown") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    d.open("r2", terms_of("b"));
+    d.open("r3", terms_of("c"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    CHECK(asked.request.will_be_allowed.find("every other command") != std::string::npos);
+    CHECK(asked.request.will_be_allowed.find("curl b") == std::string::npos);
+    auto shared = only<desk::tell_shared>(d.want("r2", 2, wish_for("new.test")));
+    CHECK(shared.review_id == asked.request.review_id);
+    CHECK(shared.call_id == "b");
+    CHECK(shared.what.argv == terms_of("b").what.argv);
+    CHECK(all<desk::tell_shared>(d.want("r2", 3, wish_for("new.test"))).empty());
+    CHECK(only<desk::tell_shared>(d.want("r3", 4, wish_for("new.test"))).call_id == "c");
+    d.gone(1);
+    const auto effects = d.close("r1");
+    CHECK(only<desk::withdraw_review>(effects).review_id == asked.request.review_id);
+    const auto again = only<desk::ask_review>(effects);
+    CHECK(again.request.call_id == "b");
+    CHECK(again.request.what.argv == terms_of("b").what.argv);
+    CHECK(again.request.will_be_allowed.find("`curl c`") != std::string::npos);
+    CHECK(d.answered(answer_to(asked.request, review_decision::approved)).empty());
+    const auto answers =
+        all<desk::answer_wish>(d.answered(answer_to(again.request, review_decision::approved)));
+    CHECK(answers.size() == 3);
+    // Nobody may be asked any more for what its turn has left behind.
+    CHECK(all<desk::ask_review>(d.want("r2", 5, wish_for("next.test"))).size() == 1);
+    d.want("r3", 6, wish_for("next.test"));
+    d.turn_over(false);
+    const auto last = d.close("r2");
+    CHECK(all<desk::ask_review>(last).empty());
+    CHECK(all<desk::answer_wish>(last).size() == 2);
+    d.close("r3");
     CHECK(d.idle());
   }
 
@@ -212,9 +298,10 @@ TEST_SUITE("actors.network_desk") {
     CHECK(d.answered(forged).empty());
     forged = answer_to(asked.request, review_decision::approved_for_session);
     forged.digest = "another";
-    CHECK_FALSE(allowed(d.answered(forged)));
+    CHECK(only<desk::end_process>(d.answered(forged)).registration == "r1");
     CHECK(answers->list().empty());
     CHECK(d.answered(answer_to(asked.request, review_decision::approved)).empty());
+    CHECK_FALSE(allowed(d.close("r1")));
   }
 
   TEST_CASE("§102 a question that its command did not wait for may be asked again about a retry") {

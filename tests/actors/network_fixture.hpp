@@ -134,7 +134,7 @@ struct network_stage : process_stage {
     terms.reviewer = system->spawn<waiting_reviewer>(reviews);
     actors::network_service_terms network;
     network.loop = &loop;
-    network.policy = policy;
+    network.policy = [policy] { return policy; };
     network.reviewer = terms.reviewer;
     network.resolver = std::make_shared<loopback_resolver>(loop, address);
     network.session_offered = true;

@@ -137,12 +137,50 @@ TEST_SUITE("actors.network_service") {
         "sleep 0.5; " + curl(url(server)) + "; " + curl(url(server, "ok.test")) + "; exit 5",
         50ms));
     REQUIRE(first.result.session_id);
-    caf::anon_send(stage.service, turn_over_v);
+    caf::anon_send(stage.service, turn_over_v, false);
     std::string text;
     const auto last = stage.finish(*first.result.session_id, text);
     CHECK(text == "403200");
     CHECK(stage.reviews->asked.empty());
     CHECK(last.ended->blocked.at(0).detail.find("turn") != std::string::npos);
+  }
+
+  TEST_CASE("§116 a command that does without the host does not go on after a no") {
+    network_stage stage;
+    const page_server server{"127.0.0.1", 0};
+    for (const bool deferred : {false, true}) {
+      const auto before = stage.reviews->asked.size();
+      const std::string script = "trap '' TERM INT; curl -s " + url(server) +
+                                 " || true; touch went-on; curl -s " + url(server, "ok.test") +
+                                 "; sleep 600";
+      const auto shell = deferred ? nullptr : stage.start_shell(script);
+      const auto session = deferred ? stage.start_session(script, 20s) : nullptr;
+      REQUIRE(stage.asked(before + 1));
+      stage.answer(before, review_decision::denied);
+      if (deferred)
+        CHECK(stage.wait(session)->report->ending == call_ending::refused);
+      else
+        CHECK(stage.wait(shell)->ending == call_ending::refused);
+      CHECK_FALSE(std::filesystem::exists(stage.folder.path() + "/went-on"));
+      CHECK(stage.no_process_left());
+    }
+    CHECK(server.served() == 0);
+  }
+
+  TEST_CASE("§112 §116 a call that is cancelled takes its question with it at once, and a late yes "
+            "opens nothing") {
+    network_stage stage;
+    const page_server server{"127.0.0.1", 0};
+    const auto shell =
+        stage.start_shell("trap '' TERM; curl -s -d stolen " + url(server) + "; sleep 600");
+    REQUIRE(stage.asked(1));
+    caf::anon_send(stage.last_call, cancel_v);
+    REQUIRE(stage.loop.run_until([&] { return !stage.reviews->withdrawn.empty(); }, 30s));
+    CHECK_FALSE(shell->has_value()); // it still has its grace
+    const auto report = *stage.wait(shell);
+    CHECK(report.ending == call_ending::aborted);
+    CHECK(server.served() == 0);
+    CHECK(stage.no_process_left());
   }
 
   TEST_CASE("§95 the limits of a session stand still while a person is asked") {
@@ -161,6 +199,20 @@ TEST_SUITE("actors.network_service") {
     std::string text = first.result.output;
     CHECK(stage.finish(*first.result.session_id, text).result.exit_code == 5);
     CHECK(text == "200");
+  }
+
+  TEST_CASE("BR-081 §143 a local port is granted by any of the three names of this machine") {
+    const auto view_for = [](std::initializer_list<const char*> rules, bool limited = false) {
+      policy::domain_policy policy;
+      policy.limited = limited;
+      for (const char* text : rules)
+        policy.rules.push_back(
+            {*policy::parse_domain_pattern(text), decision::allow, std::nullopt, text});
+      return view_of(policy).forwarded_ports;
+    };
+    CHECK(view_for({"localhost:5000", "127.0.0.1:5001", "[::1]:5002", "127.0.0.1:5000",
+                    "10.1.2.3:5003"}) == std::vector<std::uint16_t>{5000, 5001, 5002});
+    CHECK(view_for({"localhost:5000"}, true).empty()); // limited mode sees what it lets through
   }
 
   TEST_CASE("§108 parallel calls to the same and to different hosts are told apart") {

@@ -94,4 +94,22 @@ TEST_SUITE("cli.question_text") {
           "gatehouse: one\\x1b\n"
           "gatehouse: two\n");
   }
+
+  TEST_CASE(
+      "§113 §204 the summary does not say that nobody was asked when somebody was, about a host") {
+    call_report report;
+    report.ending = call_ending::completed;
+    attempt_record first;
+    first.sandbox = sandbox_backend::linux_bubblewrap;
+    first.network = network_mode::proxy_only;
+    first.ending = attempt_ending::exited;
+    first.exit_code = 0;
+    report.attempts = {first};
+    report.reviews = {
+        {"n1", 1, reviewer_kind::user, review_decision::approved, {}, "https://a.test:443"},
+        {"n2", 1, reviewer_kind::user, review_decision::denied, {}, "http://b.test:80"}};
+    CHECK(run_summary(report) ==
+          "gatehouse: no approval needed; https://a.test:443 approved by user; http://b.test:80 "
+          "refused by user; in the linux sandbox, network proxy_only; exit 0\n");
+  }
 }

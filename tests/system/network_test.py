@@ -44,6 +44,34 @@ class ManagedNetwork(Network):
                         'python3 -c \'import urllib.request as u;print(u.urlopen("http://127.0.0.1:18998").status)\'')
         self.assertEqual(r["stdout"].split("\n")[:3], ["page of localhost:18998", "page of 127.0.0.1:18998", "200"])
 
+    def test_81_BR081_a_port_granted_by_its_address_is_reached_directly_and_named_as_asked(self):
+        direct = 'curl -sS -m 5 --noproxy "*" http://127.0.0.1:18998/ http://localhost:18998/; echo; exit 3'
+        self.configure({"127.0.0.1:18998": "allow"})
+        r = self.run_it(direct)
+        self.assertEqual(r["stdout"].strip(), "page of 127.0.0.1:18998page of localhost:18998")
+        self.configure({"[::1]:18998": "allow"})
+        r = self.run_it(direct)  # nothing of this machine listens there
+        self.assertEqual((r["stdout"].strip(), self.blocked(r)), ("", []))
+        self.configure({"127.0.0.1:18998": "prompt"}, ask="never")
+        self.assertEqual({b[2:] for b in self.blocked(self.run_it(direct))}, {("127.0.0.1", 18998)})
+
+    def test_143_an_upload_of_any_size_passes_and_a_half_closed_client_gets_its_answer(self):
+        r = self.run_it("head -c 1000000 /dev/zero > z; curl -sS -o /dev/null -w '%{http_code} %{size_upload} ' "
+                        "--data-binary @z http://ok.test/; curl -sS -p -x http://127.0.0.1:3128 -o /dev/null "
+                        "-w '%{http_code} ' --data-binary @z http://ok.test/; python3 -c \"import socket; "
+                        "s = socket.create_connection(('127.0.0.1', 3128)); "
+                        "s.sendall(b'GET http://ok.test/h HTTP/1.1\\r\\nHost: ok.test\\r\\n\\r\\n'); "
+                        "s.shutdown(1); print(s.makefile().read().split()[1])\"")
+        self.assertEqual(r["stdout"].split(), ["200", "1000000", "200", "200"], r["stderr"])
+
+    def test_143_a_request_inside_a_tunnel_must_name_the_host_that_was_asked_for(self):
+        r = self.run_it("for p in 'http -p' socks5h; do curl -s -x ${p%% *}://127.0.0.1:3128 "
+                        "$(echo $p | grep -o -e -p) -H 'Host: denied.test' -o /dev/null -w '%{http_code} ' "
+                        "http://ok.test/; done; exit 1")
+        self.assertEqual(r["stdout"].split(), ["403", "403"])
+        self.assertEqual([b[0] for b in self.blocked(r)], ["names_disagree"] * 2)
+        self.assertEqual(Page.seen, [])
+
     def test_143_BR083_six_and_a_dead_family(self):
         if not self.has_v6:
             self.skipTest("this kernel has no IPv6")
@@ -127,6 +155,29 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
         r = self.run_it(server + f"; curl -s -m 3 --noproxy '*' http://{PUBLIC}/; getent hosts k.invalid.test; echo $?")
         self.assertTrue(r["stdout"].startswith("200"), r["stdout"])
         self.assertEqual(Page.seen, [])
+
+    def test_143_BR092_a_session_follows_the_rules_about_hosts_and_says_what_was_refused(self):
+        self.configure({"ok.test": "allow"}, ask="never")
+        server = subprocess.Popen([GATEHOUSE, "mcp", "--cwd", self.ws], env=self.environment(), stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+
+        def ask(number, method, **params):
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+            server.stdin.flush()
+            return json.loads(server.stdout.readline())["result"]
+        ask(1, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "t", "version": "1"})
+        said = []
+        for number, rule in enumerate(("", 'network_rule(host="ok.test", protocol="http", decision="deny")\n', "")):
+            os.makedirs(os.path.join(self.home, "rules"), exist_ok=True)
+            with open(os.path.join(self.home, "rules", "hand.rules"), "w") as file:
+                file.write(rule)
+            said.append(json.dumps(ask(2 + number, "tools/call", name="shell_command",
+                                       arguments={"command": "curl -s http://ok.test/ | tail -c 20; true"})))
+        server.stdin.close()
+        self.assertEqual(server.wait(30), 0)
+        self.assertEqual([("page of ok.test" in s, "refused connections" in s and "http://ok.test:80" in s) for s in said],
+                         [(True, False), (False, True), (True, False)], said)
 
     # --- questions ------------------------------------------------------------------------------------
 
