@@ -96,6 +96,10 @@ std::string encode_denial(const denial& what) {
   return json::serialize(denial_json(what));
 }
 
+std::string encode_blocked(const blocked_connection& what) {
+  return json::serialize(blocked_json(what));
+}
+
 std::string encode_call_report(const call_report& report, std::optional<int> status) {
   json::array reviews;
   for (const auto& review : report.reviews) {
@@ -119,7 +123,8 @@ std::string encode_call_report(const call_report& report, std::optional<int> sta
   out["stderr"] = text(report.output.stderr_text);
   out["aggregated"] = text(report.output.aggregated);
   out["truncated_bytes"] = report.output.truncated_bytes;
-  if (!report.session_id) out["exit_status"] = status.value_or(exit_status(report));
+  if (status || !report.session_id) // a session that goes on has none yet
+    out["exit_status"] = status.value_or(exit_status(report));
   if (report.patch) {
     out["patch"] = changes_json(report.patch->asked);
     out["delta"] = changes_json(report.patch->committed);
@@ -129,6 +134,7 @@ std::string encode_call_report(const call_report& report, std::optional<int> sta
   if (report.granted) out["granted"] = json::parse(encode_given_permissions(*report.granted));
   if (!report.message.empty()) out["message"] = text(report.message);
   if (report.failure) out["failure"] = error_json(*report.failure);
+  if (report.output.dropped) out["output_dropped"] = true;
   if (report.session_id) out["session_id"] = *report.session_id;
   return json::serialize(out);
 }
