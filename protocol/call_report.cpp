@@ -44,6 +44,7 @@ call_report outcome_of(const call_report& report) {
   made.evaluation.requirement.kind = report.evaluation.requirement.kind;
   made.evaluation.requirement.bypass_sandbox = report.evaluation.requirement.bypass_sandbox;
   made.evaluation.requirement.refused_by = report.evaluation.requirement.refused_by;
+  made.judged = report.judged;
   made.sandbox = report.sandbox;
   made.reviews = report.reviews;
   for (auto& review : made.reviews)

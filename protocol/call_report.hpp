@@ -103,6 +103,10 @@ struct call_report {
 
 using call_report_ptr = std::shared_ptr<const call_report>;
 
+/// As a shell tells it: 124 after a time-out, whatever the kill did then; 128+n after a signal.
+/// Unset: there is none.
+std::optional<int> shell_status(const attempt_record& attempt) noexcept;
+
 /// How the call ended, without its output and without the way to its decision: for whoever
 /// remembers many calls. Of long texts the beginning stays, of many changes of a patch none;
 /// `output.dropped` is set.
@@ -111,10 +115,6 @@ call_report outcome_of(const call_report& report);
 /// Roughly what it takes to keep the report. Its output counts once, although a report holds it
 /// both apart and in the order of arrival.
 std::size_t kept_bytes(const call_report& report) noexcept;
-
-/// As a shell tells it: 124 after a time-out, whatever the kill did then; 128+n after a signal.
-/// Unset: there is none.
-std::optional<int> shell_status(const attempt_record& attempt) noexcept;
 
 /// Exit status of `gatehouse run`: the command's own (1 for a patch that cannot be applied); 128+n
 /// for a signal; 124 time-out; 125 refused; 126/127 not executable / not found; 120 stopped by the

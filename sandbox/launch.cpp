@@ -2,7 +2,15 @@
 
 #include "protocol/profile_json.hpp"
 
+#include <algorithm>
+
 namespace gatehouse::sandbox {
+
+bool can_be_passed_on(int signal) noexcept {
+  return signal == SIGKILL ||
+         std::ranges::find(forwarded_signals, signal) != std::ranges::end(forwarded_signals);
+}
+
 std::vector<std::string> launch_argv(const launch_request& request) {
   std::vector<std::string> argv{request.helper,
                                 "--sandbox-policy-cwd",
