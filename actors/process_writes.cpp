@@ -148,15 +148,15 @@ void process_manager::polled(const stdin_request_ptr& request, const call_report
     return answer(caller, reply);
   }
   reply->ended = piece.ended;
-    reply->result.exit_code = shell_status(*piece.ended);
-    if (piece.ended->ending == attempt_ending::timed_out)
-      reply->message = time_out_message(*piece.ended);
-    else if (piece.ended->denied)
-      reply->message = denial_message(*piece.ended->denied);
-    else if (!piece.ended->blocked.empty())
-      reply->message = blocked_connections_note(piece.ended->blocked);
-    const auto* s = find(id);
-    if (!s || s->report != began) return answer(caller, reply); // another poll saw the end before
+  reply->result.exit_code = shell_status(*piece.ended);
+  if (piece.ended->ending == attempt_ending::timed_out)
+    reply->message = time_out_message(*piece.ended);
+  else if (piece.ended->denied)
+    reply->message = denial_message(*piece.ended->denied);
+  else if (!piece.ended->blocked.empty())
+    reply->message = blocked_connections_note(piece.ended->blocked);
+  const auto* s = find(id);
+  if (!s || s->report != began) return answer(caller, reply); // another poll saw the end before
   const auto original = s->request;
   forget(id); // the last answer: its id is free again
   ask_hooks(*original, std::move(reply), std::move(caller));

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int application_id = 0x47544841; // "GTHA"
 constexpr int schema_version = 1;
+constexpr int retry_ms = 5;
 constexpr int lock_wait_ms = 10'000;
 constexpr const char* schema = R"(
 CREATE TABLE entry(
@@ -95,7 +96,15 @@ struct audit_store::impl {
 };
 
 result<void> audit_store::impl::make_tables() {
-  int code = execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; BEGIN IMMEDIATE");
+  const auto begin_making = [this] {
+    return execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; BEGIN IMMEDIATE");
+  };
+  int code = begin_making();
+  // Going over to the log waits for nobody, unlike all else.
+  for (int waited = 0; (code & 0xff) == SQLITE_BUSY && waited < lock_wait_ms;) {
+    waited += sqlite3_sleep(retry_ms);
+    code = begin_making();
+  }
   if (code != SQLITE_OK) return failed("made", code);
   // Another program may have come first.
   if (value("PRAGMA application_id", code) == 0 && code == SQLITE_OK) {

@@ -287,7 +287,9 @@ TEST_SUITE("actors.audit_store") {
           ::close(start[1]);
           char c = 0;
           (void)!::read(start[0], &c, 1); // ends for all of them at once
-          ::_exit(audit_store::open(path, mode::write) ? 0 : 1);
+          const auto made = audit_store::open(path, mode::write);
+          if (!made) ::dprintf(STDERR_FILENO, "%s\n", to_string(made.error()).c_str());
+          ::_exit(made ? 0 : 1);
         }
         children.push_back(child);
       }
