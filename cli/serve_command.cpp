@@ -157,6 +157,7 @@ int serve_command(arguments given) {
   actors::endpoint endpoint{host, std::move(terms)};
 
   bool stop = false;
+  std::optional<error> failed;
   std::vector<std::unique_ptr<listener>> listeners;
   std::string urls;
   bool stdio = false;
@@ -168,7 +169,11 @@ int serve_command(arguments given) {
           return endpoint.connected(who, std::move(port));
         },
         at, *admission, as == "agent" ? actors::authority::agent : actors::authority::reviewer,
-        [&stop] { stop = true; }, console ? &*console : nullptr);
+        [&](const result<void>& how) {
+          if (!how) failed = how.error();
+          stop = true;
+        },
+        console ? &*console : nullptr);
     if (!opened) {
       complain(opened.error());
       return exit_failed;
@@ -192,7 +197,9 @@ int serve_command(arguments given) {
     return exit_failed;
   }
   host.loop().run_until([&] { return stop; });
-  return exit_ok;
+  if (!failed) return exit_ok;
+  complain(*failed);
+  return exit_failed;
 }
 
 } // namespace gatehouse::cli

@@ -1,13 +1,10 @@
 #include "cli/serve_listeners.hpp"
 
+#include "cli/stdio_lines.hpp"
 #include "policy/path_text.hpp"
-#include "reactor/line_reader.hpp"
-#include "reactor/line_writer.hpp"
 
 #include <charconv>
 #include <utility>
-
-#include <fcntl.h>
 
 namespace gatehouse::cli {
 namespace {
@@ -59,45 +56,32 @@ websocket_events welcome(const client_taker& take, actors::authority who,
           [link] { link->lost(); }};
 }
 
-/// The one client on standard input and output, a message a line.
+/// The one client on standard input and output.
 class stdio_listener : public listener {
 public:
   stdio_listener(reactor::event_loop& loop, const client_taker& take, actors::authority who,
-                 std::function<void()> on_end)
-      : on_end_{std::move(on_end)}, port_{std::make_shared<port>(*this)}, link_{take(who, port_)} {
-    writer_ =
-        reactor::line_writer::open(loop, own(1), {[this] { link_->drained(); }, [this] { end(); }});
-    reader_ = reactor::line_reader::open(loop, own(0),
-                                         {[this](std::string_view line) { link_->received(line); },
-                                          [this](const result<void>&) { end(); }},
-                                         std::size_t{16} << 20U);
-  }
+                 std::function<void(const result<void>&)> on_end)
+      : lines_{loop,
+               {[this](std::string_view line) { link_->received(line); },
+                [this] { link_->drained(); }, [this] { link_->lost(); }, std::move(on_end)}},
+        link_{take(who, std::make_shared<port>(lines_))} {}
   [[nodiscard]] std::string url() const override { return "stdio://"; }
 
 private:
   struct port : actors::client_port {
-    explicit port(stdio_listener& o) : owner{o} {}
-    void send(std::string text) override { owner.writer_->write(std::move(text)); }
-    [[nodiscard]] std::size_t queued_bytes() const override {
-      return owner.writer_->queued_bytes();
+    explicit port(stdio_lines& l) : lines{l} {}
+    void send(std::string text) override { lines.send(std::move(text)); }
+    [[nodiscard]] std::size_t queued_bytes() const override { return lines.queued_bytes(); }
+    void close(int code, const std::string& reason) override {
+      // It could not come back for what it was not told; its requests wait instead.
+      if (code != try_again_later) lines.close(reason);
     }
-    void close(int, const std::string&) override { owner.reader_.reset(); }
-    stdio_listener& owner;
+    stdio_lines& lines;
   };
+  static constexpr int try_again_later = 1013;
 
-  static reactor::unique_fd own(int fd) {
-    return reactor::unique_fd{::fcntl(fd, F_DUPFD_CLOEXEC, 3)};
-  }
-  void end() {
-    link_->lost();
-    if (const auto told = std::exchange(on_end_, {})) told();
-  }
-
-  std::function<void()> on_end_;
-  std::shared_ptr<port> port_;
-  std::unique_ptr<reactor::line_writer> writer_;
-  std::unique_ptr<reactor::line_reader> reader_;
-  std::unique_ptr<actors::client_link> link_;
+  stdio_lines lines_;
+  std::unique_ptr<actors::client_link> link_; // ends first: it writes to `lines_`
 };
 
 } // namespace
@@ -134,10 +118,11 @@ result<listen_address> read_listen_address(std::string_view text, const std::str
 result<std::unique_ptr<listener>>
 open_listener(reactor::event_loop& loop, const client_taker& take, const listen_address& at,
               const actors::admission_terms& admission, actors::authority who,
-              std::function<void()> on_stdin_end, actors::console_door* console) {
+              std::function<void(const result<void>&)> on_stdio_end,
+              actors::console_door* console) {
   if (at.what == listen_address::kind::stdio)
     return std::unique_ptr<listener>{
-        std::make_unique<stdio_listener>(loop, take, who, std::move(on_stdin_end))};
+        std::make_unique<stdio_listener>(loop, take, who, std::move(on_stdio_end))};
   const auto admit = [admission, console](const http_request& request) {
     if (console)
       if (auto told = console->consider(request)) return *std::move(told);

@@ -36,11 +36,12 @@ using client_taker = std::function<std::unique_ptr<actors::client_link>(
 
 /// @param take outlives the listener
 /// @param who the authority of a stdio client
-/// @param on_stdin_end the stdio client is gone
+/// @param on_stdio_end the stdio client is gone; an error: not by the plain end of its input
 /// @param console the door of the console's page; null: there is none; outlives the listener
 result<std::unique_ptr<listener>>
 open_listener(reactor::event_loop& loop, const client_taker& take, const listen_address& at,
               const actors::admission_terms& admission, actors::authority who,
-              std::function<void()> on_stdin_end, actors::console_door* console = nullptr);
+              std::function<void(const result<void>&)> on_stdio_end,
+              actors::console_door* console = nullptr);
 
 } // namespace gatehouse::cli
