@@ -61,7 +61,11 @@ result<actors::admission_terms> admission_of(const options& given, const start_p
   terms.agent_token = *std::move(agent_token);
   terms.reviewer_token = *std::move(reviewer_token);
   terms.open_to_agents = given.has("--no-auth");
-  terms.origins = given.values("--allow-origin");
+  for (const auto& text : given.values("--allow-origin")) {
+    auto origin = read_origin(text);
+    if (!origin) return origin.error();
+    terms.origins.push_back(*std::move(origin));
+  }
   terms.own_uid = ::geteuid();
   print_error("agent token: " + agent + "\nreviewer token: " + reviewer + "\n");
   return terms;

@@ -22,6 +22,11 @@ struct listen_address {
 /// errc::invalid_request names what is wrong.
 result<listen_address> read_listen_address(std::string_view text, const std::string& cwd);
 
+/// `--allow-origin`: an origin as browsers write it, so that it can be compared as it is:
+/// SCHEME://HOST[:PORT] in lower case, without a path and without the scheme's own port.
+/// errc::invalid_request names what could never match.
+result<std::string> read_origin(std::string_view text);
+
 /// One place where clients come in; its end closes its connections.
 class listener {
 public:

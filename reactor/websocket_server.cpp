@@ -421,6 +421,7 @@ private:
   void end() {
     ended_ = true;
     patience_.cancel();
+    if (queue_.size() > 1) queue_.resize(1); // the first may be under way
     if (const auto closed = std::exchange(events_, {}).on_closed) closed();
   }
 

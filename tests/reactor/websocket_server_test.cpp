@@ -344,7 +344,7 @@ TEST_SUITE("reactor.websocket_server") {
     echo_server s{terms};
     raw_client c{s.loop, s.server->port()};
     c.upgrade();
-    s.last->send(std::string(std::size_t{16} << 20U, 'x'));
+    s.last->send(std::string(std::size_t{64} << 20U, 'x'));
     const auto until = std::chrono::steady_clock::now() + 2s;
     auto next = std::chrono::steady_clock::now();
     CHECK(s.loop.run_until(
