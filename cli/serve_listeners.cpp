@@ -75,9 +75,8 @@ websocket_events welcome(reactor::event_loop& loop, const client_taker& take, ac
       take(who, std::make_shared<websocket_port>(connection));
   ++counts->at(who);
   const auto silence = std::make_shared<reactor::timer>(loop);
-  silence->start(silence_limit, [connection] {
-    connection->close(policy_violation, "the client said nothing");
-  });
+  silence->start(silence_limit,
+                 [connection] { connection->close(policy_violation, "the client said nothing"); });
   return {[link, silence](std::string_view text) {
             silence->cancel();
             link->received(text);

@@ -14,7 +14,6 @@ rpc::failure refused(std::string message, std::string kind,
 /// Parameters that can be read and make no sense.
 rpc::failure wrong_params(std::string message);
 rpc::failure no_thread(const std::string& id);
-/// What a request met, in the words of this protocol.
 rpc::failure failure_of(const error& e);
 
 } // namespace gatehouse::actors
