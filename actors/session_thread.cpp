@@ -142,7 +142,7 @@ void session_thread::add_network() {
                           {audit_kind::amendment, id, {}, {}, 0, audit_amendment("host", text)}))
           keep(key, allow);
       };
-      (void)workers.submit(work, [] {});
+      (void)workers.submit_for_sure(work, [] {});
     };
   network.on_blocked = [self =
                             caf::actor_cast<observer_actor>(this)](const blocked_connection& what) {
@@ -215,6 +215,12 @@ void session_thread::heard(const thread_event_body& what) {
   auto* const known = call != running_.end()               ? &call->second.told
                       : in_background != background_.end() ? &in_background->second
                                                            : nullptr;
+  if (const auto* refused = std::get_if<thread_events::connection_blocked>(&what);
+      refused && audit_.sink) {
+    auto made = entry(audit_kind::denial, id, audit_denial(refused->what));
+    made.attempt = refused->what.attempt;
+    audit_.sink->record(std::move(made), {});
+  }
   const bool delta = std::holds_alternative<thread_events::output_delta>(what);
   if (delta && (!known || known->output_withheld || ++known->deltas > most_deltas)) return;
   publish(what, known ? known->turn : turn_);

@@ -94,6 +94,10 @@ std::string encode_denial(const denial& what) {
   return json::serialize(denial_json(what));
 }
 
+std::string encode_blocked(const blocked_connection& what) {
+  return json::serialize(blocked_json(what));
+}
+
 std::string encode_call_report(const call_report& report, std::optional<int> status) {
   json::array reviews;
   for (const auto& review : report.reviews) {
