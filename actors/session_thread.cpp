@@ -233,11 +233,6 @@ thread_event_ptr session_thread::publish(thread_event_body what, const std::stri
   return event;
 }
 
-void session_thread::on(const thread_messages::add_transcript& m) {
-  note(
-      {m.from_user ? transcript_entry::kind::user : transcript_entry::kind::assistant, {}, m.text});
-}
-
 // The user's first words stay: they say what all of this is for.
 void session_thread::note(transcript_entry entry) {
   if (!terms_.guardian) return;
@@ -274,7 +269,7 @@ void session_thread::on(const thread_messages::unsubscribe& m) {
 void session_thread::on(const thread_messages::read_status& m) {
   thread_messages::thread_status status;
   status.turn_id = turn_;
-  status.waits_for_user = !stopped_because_.empty();
+  status.stopped_because = stopped_because_;
   status.last_seq = log_.last_seq();
   for (const auto& [id, call] : running_)
     status.running.push_back(id);

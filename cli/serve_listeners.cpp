@@ -105,14 +105,9 @@ private:
     explicit port(stdio_lines& l) : lines{l} {}
     void send(std::string text) override { lines.send(std::move(text)); }
     [[nodiscard]] std::size_t queued_bytes() const override { return lines.queued_bytes(); }
-    void close(int code, const std::string& reason) override {
-      // It could not come back for what it was not told; its requests wait instead.
-      if (code != try_again_later) lines.close(reason);
-    }
+    void close(int, const std::string& reason) override { lines.close(reason); }
     stdio_lines& lines;
   };
-  static constexpr int try_again_later = 1013;
-
   stdio_lines lines_;
   std::unique_ptr<actors::client_link> link_; // ends first: it writes to `lines_`
 };

@@ -1,13 +1,16 @@
 #pragma once
 
 #include "actors/endpoint/client_writer.hpp"
+#include "protocol/rpc/app_events.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gatehouse::actors {
 
@@ -16,12 +19,16 @@ namespace gatehouse::actors {
 /// Loop's thread.
 class event_feed : public std::enable_shared_from_this<event_feed> {
 public:
-  event_feed(authority who, client_writer& out) : who_{who}, out_{out} {}
+  /// @param most_bytes of one message
+  event_feed(authority who, client_writer& out, std::size_t most_bytes)
+      : who_{who}, out_{out}, most_bytes_{most_bytes} {}
 
   /// @param after unset: from here on; else also what is kept since then
   void follow(const std::shared_ptr<thread_entry>& entry, std::optional<std::uint64_t> after);
   void unfollow(const std::string& thread_id);
   void unfollow_all();
+  /// Nothing more comes of the thread; its client is told, now or when it reads again.
+  void closed(const thread_entry& entry);
 
   /// The connection is gone: the threads must know that a reviewer is.
   void detach();
@@ -35,15 +42,25 @@ public:
 
 private:
   class subscription;
+  struct ended {
+    std::string thread_id;
+    std::uint64_t sent_seq = 0, last_seq = 0;
+  };
 
   void hear(subscription& from, const thread_event_ptr& event);
+  /// The message about an event, as far as it goes into one.
+  [[nodiscard]] std::optional<rpc::app::outgoing> message_of(const subscription& of,
+                                                             const thread_event& event) const;
   /// Asks the client a question that this connection was not sent yet.
   void offer(subscription& to, const thread_event_ptr& asked);
   void tell_status(subscription& to);
+  void tell_ended(const ended& what);
 
   authority who_;
   client_writer& out_;
+  std::size_t most_bytes_;
   std::map<std::string, std::shared_ptr<subscription>> subscriptions_; ///< by thread
+  std::vector<ended> unsaid_; ///< threads that were closed while the client was away or behind
 };
 
 } // namespace gatehouse::actors

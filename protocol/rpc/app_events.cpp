@@ -215,7 +215,10 @@ struct event_reader {
     told.item.type = "commandExecution";
     told.item.id = report.call_id;
     told.item.status = item_status_of(status_of(report));
-    told.item.aggregated_output = report.output.aggregated;
+    if (report.output.dropped)
+      told.item.output_dropped = true;
+    else
+      told.item.aggregated_output = report.output.aggregated;
     std::chrono::milliseconds whole{0};
     for (const auto& attempt : report.attempts)
       whole += attempt.duration;
@@ -298,6 +301,7 @@ tool_call_result result_of(const call_report& report) {
   }
   told.output = report.output.aggregated;
   told.output_omitted_bytes = static_cast<std::int64_t>(report.output.truncated_bytes);
+  if (report.output.dropped) told.output_dropped = true;
   told.sandbox_denied = was_denied(report);
   told.message = report.message;
   if (report.session_id) told.session_id = *report.session_id;

@@ -133,6 +133,7 @@ struct thread_read_result {
   std::vector<granted> grants;
   std::vector<remembered> approvals;
   std::vector<remembered_host> hosts;
+  std::optional<std::string> stopped_because;
 };
 
 enum class grant_kind : std::uint8_t { grant, approval, host };
@@ -186,6 +187,7 @@ struct tool_call_result {
   std::optional<std::int64_t> exit_code;
   std::string output;
   std::int64_t output_omitted_bytes = 0;
+  std::optional<bool> output_dropped;
   std::string sandbox_type;
   bool sandbox_denied = false;
   std::string message;
@@ -338,6 +340,7 @@ struct command_item {
   std::string cwd;
   item_status status = item_status::in_progress;
   std::optional<std::string> aggregated_output;
+  std::optional<bool> output_dropped;
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> duration_ms;
   std::optional<std::string> message;
