@@ -1,8 +1,8 @@
-#include "protocol/abridged.hpp"
 #include "protocol/base64.hpp"
 #include "protocol/exec_server.hpp"
 #include "protocol/json_writer.hpp"
 #include "protocol/path_uri.hpp"
+#include "protocol/utf8.hpp"
 
 namespace gatehouse::exec_server {
 namespace {

@@ -1,6 +1,5 @@
 #include "protocol/json_tree.hpp"
 
-#include "protocol/abridged.hpp"
 #include "protocol/json_writer.hpp"
 #include "protocol/repeated_name.hpp"
 #include "protocol/utf8.hpp"
@@ -16,12 +15,12 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t longest_quoted_name = 100;
-/// Each costs far more memory than its text.
-constexpr std::size_t most_values = 500'000;
 
 /// Builds a tree from the events of the parser.
 class tree_builder {
 public:
+  explicit tree_builder(std::size_t most_values) : left_{most_values} {}
+
   // Names that the parser asks for.
   static constexpr std::size_t max_object_size = std::size_t(-1);
   static constexpr std::size_t max_array_size = std::size_t(-1);
@@ -118,7 +117,7 @@ private:
 
   std::vector<json_tree*> open_;
   std::string text_;
-  std::size_t left_ = most_values; ///< that may still come
+  std::size_t left_; ///< values that may still come
   std::optional<std::string> wrong_;
 };
 
@@ -160,7 +159,7 @@ result<json_tree> parse_json(std::string_view text, const json_source& source) {
     return wrong_text(source, "longer than " + std::to_string(source.max_bytes) + " bytes");
   if (const auto bad = find_invalid_utf8(text))
     return wrong_text(source, "byte " + std::to_string(*bad) + " is not valid UTF-8");
-  json::basic_parser<tree_builder> parser{json::parse_options{}};
+  json::basic_parser<tree_builder> parser{json::parse_options{}, source.max_values};
   json::error_code failure;
   const auto used = parser.write_some(false, text.data(), text.size(), failure);
   if (const auto& wrong = parser.handler().wrong())
@@ -194,9 +193,7 @@ result<json_fields> json_node::open_object() const {
 result<json_fields> json_node::object(std::initializer_list<std::string_view> known) const {
   auto fields = open_object();
   if (!fields) return fields;
-  for (const auto& [name, tree] : std::get<json_tree::object>(tree_->value))
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return fields->below(name, tree).wrong(unknown_field(known));
+  if (auto unknown = fields->first_unknown(known)) return *std::move(unknown);
   return fields;
 }
 
@@ -267,6 +264,13 @@ std::optional<json_node> json_fields::find(std::string_view name) const {
 result<json_node> json_fields::need(std::string_view name) const {
   if (auto found = find(name)) return *std::move(found);
   return wrong("field `" + std::string{name} + "` is missing");
+}
+
+std::optional<error> json_fields::first_unknown(std::span<const std::string_view> known) const {
+  for (const auto& [name, tree] : std::get<json_tree::object>(at_.tree_->value))
+    if (std::ranges::find(known, std::string_view{name}) == known.end())
+      return below(name, tree).wrong(unknown_field(known));
+  return std::nullopt;
 }
 
 std::vector<std::pair<std::string, json_node>> json_fields::all() const {

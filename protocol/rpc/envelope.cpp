@@ -1,7 +1,7 @@
 #include "protocol/rpc/envelope.hpp"
 
-#include "protocol/abridged.hpp"
 #include "protocol/json_writer.hpp"
+#include "protocol/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -61,7 +61,7 @@ struct envelope_reader {
     source->what = "the message";
     source->max_bytes = max_bytes;
     auto tree = parse_json(text, *source);
-    if (!tree) return unreadable{{}, {code::parse_error, tree.error().message, "parse", {}}};
+    if (!tree) return unreadable{{}, parse_failure(tree.error().message)};
     message read;
     read.root_ = std::make_shared<const json_tree>(*std::move(tree));
     read.source_ = std::move(source);
@@ -115,6 +115,10 @@ json_node message::params() const {
 
 std::optional<json_node> message::result_value() const {
   return json_node{*root_, *source_}.open_object()->find("result");
+}
+
+failure parse_failure(std::string message) {
+  return {code::parse_error, std::move(message), "parse", {}};
 }
 
 failure invalid_params(const error& e) {

@@ -93,9 +93,9 @@ TEST_SUITE("protocol.rpc_envelope") {
     };
     CHECK(good(id(1024)).id() == request_id{std::string(1024, 'x')});
     CHECK_FALSE(bad(id(1025)).id);
-    const failure long_one{
-        code::invalid_params, "there is no `" + std::string(100'000, 'x') + "`; ask", "x", {}};
-    const auto told = write_failure(std::int64_t{1}, long_one, true);
+    const auto told =
+        write_failure(std::int64_t{1},
+                      parse_failure("there is no `" + std::string(100'000, 'x') + "`; ask"), true);
     CHECK(told.size() < 2200);
     CHECK(told.find("there is no `x") != std::string::npos);
     CHECK(told.find("`; ask") != std::string::npos);
