@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include <unistd.h>
 
@@ -103,6 +104,7 @@ int exec_server_command(arguments given) {
   }
 
   bool stopped = false;
+  std::optional<error> failed;
   const auto signals =
       reactor::signal_watch::open(loop, {SIGINT, SIGTERM, SIGHUP}, [&](int) { stopped = true; });
   if (!signals) complain(signals.error());
@@ -112,14 +114,20 @@ int exec_server_command(arguments given) {
       [&host](actors::authority, std::shared_ptr<actors::client_port> port) {
         return host.connected(std::move(port));
       },
-      *at, admission, actors::authority::agent, [&stopped] { stopped = true; });
+      *at, admission, actors::authority::agent,
+      [&](const result<void>& how) {
+        if (!how) failed = how.error();
+        stopped = true;
+      });
   if (!opened) {
     complain(opened.error());
     return exit_failed;
   }
   if (!stdio && !print((*opened)->url() + "\n")) return exit_failed;
   loop.run_until([&] { return stopped; });
-  return exit_ok;
+  if (!failed) return exit_ok;
+  complain(*failed);
+  return exit_failed;
 }
 
 } // namespace gatehouse::cli

@@ -4,9 +4,8 @@
 #include "cli/audit_setup.hpp"
 #include "cli/mcp_server.hpp"
 #include "cli/output.hpp"
+#include "cli/stdio_lines.hpp"
 #include "cli/thread_setup.hpp"
-#include "reactor/line_reader.hpp"
-#include "reactor/line_writer.hpp"
 #include "reactor/signals.hpp"
 
 #include <chrono>
@@ -16,18 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include <fcntl.h>
-
 namespace gatehouse::cli {
-namespace {
-
-constexpr std::size_t most_line = std::size_t{16} << 20U;
-
-reactor::unique_fd own(int fd) {
-  return reactor::unique_fd{::fcntl(fd, F_DUPFD_CLOEXEC, 3)};
-}
-
-} // namespace
 
 int mcp_command(arguments given) {
   const auto words = open_command_line("mcp", given);
@@ -57,23 +45,22 @@ int mcp_command(arguments given) {
   const auto thread = host.open(std::move(setup->terms));
   bool stop = false;
   std::optional<error> why;
-  const std::shared_ptr<reactor::line_writer> writer =
-      reactor::line_writer::open(host.loop(), own(1), {[] {}, [&stop] { stop = true; }});
-  // Calls that the end of the thread cuts off are told to nobody: the host outlives the writer.
-  const auto server = std::make_shared<mcp_server>(thread, GATEHOUSE_VERSION,
-                                                   [to = std::weak_ptr{writer}](std::string line) {
-                                                     if (const auto alive = to.lock())
-                                                       alive->write(std::move(line));
-                                                   });
+  std::shared_ptr<mcp_server> server;
+  const auto lines = std::make_shared<stdio_lines>(
+      host.loop(), stdio_events{[&server](std::string_view line) { server->received(line); },
+                                {},
+                                [&server] { server->lost(); },
+                                [&](const result<void>& end) {
+                                  if (!end) why = end.error();
+                                  stop = true;
+                                }});
+  // Calls that the end of the thread cuts off are told to nobody: the host outlives the lines.
+  server = std::make_shared<mcp_server>(thread, GATEHOUSE_VERSION,
+                                        [to = std::weak_ptr{lines}](std::string line) {
+                                          if (const auto alive = to.lock())
+                                            alive->send(std::move(line));
+                                        });
   server->begin();
-  const auto reader =
-      reactor::line_reader::open(host.loop(), own(0),
-                                 {[&server](std::string_view line) { server->received(line); },
-                                  [&](const result<void>& end) {
-                                    if (!end) why = end.error();
-                                    stop = true;
-                                  }},
-                                 most_line);
   const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
                                                    [&](int) { stop = true; });
   if (!signals) {

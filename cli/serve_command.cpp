@@ -61,7 +61,11 @@ result<actors::admission_terms> admission_of(const options& given, const start_p
   terms.agent_token = *std::move(agent_token);
   terms.reviewer_token = *std::move(reviewer_token);
   terms.open_to_agents = given.has("--no-auth");
-  terms.origins = given.values("--allow-origin");
+  for (const auto& text : given.values("--allow-origin")) {
+    auto origin = read_origin(text);
+    if (!origin) return origin.error();
+    terms.origins.push_back(*std::move(origin));
+  }
   terms.own_uid = ::geteuid();
   print_error("agent token: " + agent + "\nreviewer token: " + reviewer + "\n");
   return terms;
@@ -157,6 +161,7 @@ int serve_command(arguments given) {
   actors::endpoint endpoint{host, std::move(terms)};
 
   bool stop = false;
+  std::optional<error> failed;
   std::vector<std::unique_ptr<listener>> listeners;
   std::string urls;
   bool stdio = false;
@@ -168,7 +173,11 @@ int serve_command(arguments given) {
           return endpoint.connected(who, std::move(port));
         },
         at, *admission, as == "agent" ? actors::authority::agent : actors::authority::reviewer,
-        [&stop] { stop = true; }, console ? &*console : nullptr);
+        [&](const result<void>& how) {
+          if (!how) failed = how.error();
+          stop = true;
+        },
+        console ? &*console : nullptr);
     if (!opened) {
       complain(opened.error());
       return exit_failed;
@@ -192,7 +201,9 @@ int serve_command(arguments given) {
     return exit_failed;
   }
   host.loop().run_until([&] { return stop; });
-  return exit_ok;
+  if (!failed) return exit_ok;
+  complain(*failed);
+  return exit_failed;
 }
 
 } // namespace gatehouse::cli

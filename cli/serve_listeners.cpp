@@ -1,13 +1,15 @@
 #include "cli/serve_listeners.hpp"
 
+#include "cli/stdio_lines.hpp"
 #include "policy/path_text.hpp"
-#include "reactor/line_reader.hpp"
-#include "reactor/line_writer.hpp"
+#include "reactor/descriptor_limit.hpp"
+#include "reactor/timer.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <chrono>
 #include <utility>
-
-#include <fcntl.h>
 
 namespace gatehouse::cli {
 namespace {
@@ -51,53 +53,63 @@ private:
   listen_address at_;
 };
 
-websocket_events welcome(const client_taker& take, actors::authority who,
-                         std::shared_ptr<websocket_connection> connection) {
-  const std::shared_ptr<actors::client_link> link =
-      take(who, std::make_shared<websocket_port>(std::move(connection)));
-  return {[link](std::string_view text) { link->received(text); }, [link] { link->drained(); },
-          [link] { link->lost(); }};
+/// Clients of one listener by their authority: one that connects without end keeps its own kind
+/// out, never the other.
+struct client_counts {
+  std::array<std::size_t, 2> of{};
+  [[nodiscard]] std::size_t& at(actors::authority who) { return of[static_cast<std::size_t>(who)]; }
+};
+
+/// Where descriptors are scarce, commands need most of them.
+std::size_t most_clients() {
+  return std::min(std::size_t{1024}, reactor::descriptor_limit() / 8);
 }
 
-/// The one client on standard input and output, a message a line.
+constexpr std::chrono::seconds silence_limit{30};
+constexpr std::uint16_t policy_violation = 1008;
+
+websocket_events welcome(reactor::event_loop& loop, const client_taker& take, actors::authority who,
+                         const std::shared_ptr<client_counts>& counts,
+                         const std::shared_ptr<websocket_connection>& connection) {
+  const std::shared_ptr<actors::client_link> link =
+      take(who, std::make_shared<websocket_port>(connection));
+  ++counts->at(who);
+  const auto silence = std::make_shared<reactor::timer>(loop);
+  silence->start(silence_limit,
+                 [connection] { connection->close(policy_violation, "the client said nothing"); });
+  return {[link, silence](std::string_view text) {
+            silence->cancel();
+            link->received(text);
+          },
+          [link] { link->drained(); },
+          [link, silence, counts, who] {
+            silence->cancel();
+            --counts->at(who);
+            link->lost();
+          }};
+}
+
+/// The one client on standard input and output.
 class stdio_listener : public listener {
 public:
   stdio_listener(reactor::event_loop& loop, const client_taker& take, actors::authority who,
-                 std::function<void()> on_end)
-      : on_end_{std::move(on_end)}, port_{std::make_shared<port>(*this)}, link_{take(who, port_)} {
-    writer_ =
-        reactor::line_writer::open(loop, own(1), {[this] { link_->drained(); }, [this] { end(); }});
-    reader_ = reactor::line_reader::open(loop, own(0),
-                                         {[this](std::string_view line) { link_->received(line); },
-                                          [this](const result<void>&) { end(); }},
-                                         std::size_t{16} << 20U);
-  }
+                 std::function<void(const result<void>&)> on_end)
+      : lines_{loop,
+               {[this](std::string_view line) { link_->received(line); },
+                [this] { link_->drained(); }, [this] { link_->lost(); }, std::move(on_end)}},
+        link_{take(who, std::make_shared<port>(lines_))} {}
   [[nodiscard]] std::string url() const override { return "stdio://"; }
 
 private:
   struct port : actors::client_port {
-    explicit port(stdio_listener& o) : owner{o} {}
-    void send(std::string text) override { owner.writer_->write(std::move(text)); }
-    [[nodiscard]] std::size_t queued_bytes() const override {
-      return owner.writer_->queued_bytes();
-    }
-    void close(int, const std::string&) override { owner.reader_.reset(); }
-    stdio_listener& owner;
+    explicit port(stdio_lines& l) : lines{l} {}
+    void send(std::string text) override { lines.send(std::move(text)); }
+    [[nodiscard]] std::size_t queued_bytes() const override { return lines.queued_bytes(); }
+    void close(int, const std::string& reason) override { lines.close(reason); }
+    stdio_lines& lines;
   };
-
-  static reactor::unique_fd own(int fd) {
-    return reactor::unique_fd{::fcntl(fd, F_DUPFD_CLOEXEC, 3)};
-  }
-  void end() {
-    link_->lost();
-    if (const auto told = std::exchange(on_end_, {})) told();
-  }
-
-  std::function<void()> on_end_;
-  std::shared_ptr<port> port_;
-  std::unique_ptr<reactor::line_writer> writer_;
-  std::unique_ptr<reactor::line_reader> reader_;
-  std::unique_ptr<actors::client_link> link_;
+  stdio_lines lines_;
+  std::unique_ptr<actors::client_link> link_; // ends first: it writes to `lines_`
 };
 
 } // namespace
@@ -131,22 +143,56 @@ result<listen_address> read_listen_address(std::string_view text, const std::str
   return at;
 }
 
+result<std::string> read_origin(std::string_view text) {
+  const auto bad = [&](std::string_view why) {
+    return error{errc::invalid_request,
+                 "--allow-origin '" + std::string{text} + "': " + std::string{why},
+                 "Write it as the browser sends it: https://ide.example or vscode-webview://ID."};
+  };
+  if (text == "null") return bad("every page without an origin says null");
+  if (text.find('*') != std::string_view::npos) return bad("there are no patterns");
+  const auto colon = text.find("://");
+  if (colon == std::string_view::npos || colon == 0) return bad("SCHEME://HOST is missing");
+  const auto host = text.substr(colon + 3);
+  if (host.empty()) return bad("the host is missing");
+  for (const char c : text)
+    if (c <= ' ' || c == '\x7f' || (c >= 'A' && c <= 'Z'))
+      return bad("an origin is lower case, without blanks");
+  if (host.find_first_of("/?#@\\") != std::string_view::npos)
+    return bad("an origin ends after the host and the port");
+  const auto scheme = text.substr(0, colon);
+  for (const auto& [name, port] : {std::pair<std::string_view, std::string_view>{"http", ":80"},
+                                   {"https", ":443"},
+                                   {"ws", ":80"},
+                                   {"wss", ":443"}})
+    if (scheme == name && host.ends_with(port)) return bad("browsers leave this port out");
+  return std::string{text};
+}
+
 result<std::unique_ptr<listener>>
 open_listener(reactor::event_loop& loop, const client_taker& take, const listen_address& at,
               const actors::admission_terms& admission, actors::authority who,
-              std::function<void()> on_stdin_end, actors::console_door* console) {
+              std::function<void(const result<void>&)> on_stdio_end,
+              actors::console_door* console) {
   if (at.what == listen_address::kind::stdio)
     return std::unique_ptr<listener>{
-        std::make_unique<stdio_listener>(loop, take, who, std::move(on_stdin_end))};
+        std::make_unique<stdio_listener>(loop, take, who, std::move(on_stdio_end))};
   const auto admit = [admission, console](const http_request& request) {
     if (console)
       if (auto told = console->consider(request)) return *std::move(told);
     return actors::admit(request, admission);
   };
-  const auto judge = [admit](const http_request& request) { return admit(request).answer; };
-  const auto open = [admit, take](const http_request& request,
-                                  std::shared_ptr<websocket_connection> connection) {
-    return welcome(take, admit(request).who, std::move(connection));
+  const auto counts = std::make_shared<client_counts>();
+  const auto judge = [admit, counts](const http_request& request) -> reactor::http_answer {
+    const auto verdict = admit(request);
+    if (verdict.answer.status != 101 || counts->at(verdict.who) < most_clients())
+      return verdict.answer;
+    return {503, {{"retry-after", "1"}}, "too many connections with this credential\n"};
+  };
+  const auto open = [admit, take, counts,
+                     &loop](const http_request& request,
+                            const std::shared_ptr<websocket_connection>& connection) {
+    return welcome(loop, take, admit(request).who, counts, connection);
   };
   auto server =
       at.what == listen_address::kind::local

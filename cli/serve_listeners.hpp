@@ -22,6 +22,11 @@ struct listen_address {
 /// errc::invalid_request names what is wrong.
 result<listen_address> read_listen_address(std::string_view text, const std::string& cwd);
 
+/// `--allow-origin`: an origin as browsers write it, so that it can be compared as it is:
+/// SCHEME://HOST[:PORT] in lower case, without a path and without the scheme's own port.
+/// errc::invalid_request names what could never match.
+result<std::string> read_origin(std::string_view text);
+
 /// One place where clients come in; its end closes its connections.
 class listener {
 public:
@@ -36,11 +41,12 @@ using client_taker = std::function<std::unique_ptr<actors::client_link>(
 
 /// @param take outlives the listener
 /// @param who the authority of a stdio client
-/// @param on_stdin_end the stdio client is gone
+/// @param on_stdio_end the stdio client is gone; an error: not by the plain end of its input
 /// @param console the door of the console's page; null: there is none; outlives the listener
 result<std::unique_ptr<listener>>
 open_listener(reactor::event_loop& loop, const client_taker& take, const listen_address& at,
               const actors::admission_terms& admission, actors::authority who,
-              std::function<void()> on_stdin_end, actors::console_door* console = nullptr);
+              std::function<void(const result<void>&)> on_stdio_end,
+              actors::console_door* console = nullptr);
 
 } // namespace gatehouse::cli

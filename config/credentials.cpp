@@ -44,13 +44,14 @@ result<std::string> fresh_token() {
 
 result<std::string> read_token(const std::string& path) {
   const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
-  if (file.get() < 0) return failed(path, "cannot be read");
-  struct stat about {};
-  if (::fstat(file.get(), &about) != 0) return failed(path, "cannot be read");
   const auto wrong = [&](const char* what) {
     return error{errc::invalid_config, path + " " + what,
                  "Delete it; a new token is made at the next start."};
   };
+  if (file.get() < 0 && errno == ELOOP) return wrong("is a link; a token is a file of its own");
+  if (file.get() < 0) return failed(path, "cannot be read");
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0) return failed(path, "cannot be read");
   if (!S_ISREG(about.st_mode)) return wrong("is no regular file");
   if (about.st_uid != ::geteuid()) return wrong("belongs to another user");
   if ((about.st_mode & 077U) != 0) return wrong("can be read by others");

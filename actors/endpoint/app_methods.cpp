@@ -2,6 +2,8 @@
 
 #include "actors/endpoint/refusals.hpp"
 
+#include <type_traits>
+
 namespace gatehouse::actors {
 
 namespace app = rpc::app;
@@ -16,9 +18,6 @@ struct all_methods : thread_methods, tool_methods, terminal_methods, approval_me
   using tool_methods::operator();
   using terminal_methods::operator();
   using approval_methods::operator();
-  void operator()(app::methods::initialize, const app::initialize_params&) const {
-    thread_methods::done(refused("already initialized", "alreadyInitialized"));
-  }
 };
 
 } // namespace
@@ -35,11 +34,17 @@ bool takes_time(std::string_view method) noexcept {
 }
 
 bool perform(app_session& session, const rpc::message& request, const rpc_reply& done) {
+  // Whatever its parameters are, and whether they can be read.
+  if (request.method() == app::methods::initialize::name) {
+    done(refused("already initialized", "alreadyInitialized"));
+    return true;
+  }
   const all_methods carry_out{session, done};
   const auto if_allowed = [&]<class Method>(Method method, auto&& params) {
     const bool allowed = Method::who == app::caller::anyone ||
                          (Method::who == app::caller::agent) == (session.who() == authority::agent);
-    if (allowed) return carry_out(method, std::forward<decltype(params)>(params));
+    if constexpr (!std::is_same_v<Method, app::methods::initialize>)
+      if (allowed) return carry_out(method, std::forward<decltype(params)>(params));
     done(refused(std::string{Method::name} + " needs the credential of " +
                      (session.who() == authority::agent ? "a reviewer" : "an agent") +
                      "; this connection has the other one",

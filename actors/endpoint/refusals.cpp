@@ -23,10 +23,24 @@ rpc::failure no_call(const std::string& id) {
 }
 
 rpc::failure failure_of(const error& e) {
-  return refused(to_string(e), std::string{to_string(e.code)},
-                 e.code == errc::invalid_request || e.code == errc::invalid_profile
-                     ? rpc::code::invalid_params
-                     : rpc::code::internal);
+  const auto failed = [&](std::string kind) {
+    return refused(to_string(e), std::move(kind), rpc::code::internal);
+  };
+  switch (e.code) {
+  case errc::invalid_request:
+  case errc::invalid_profile: return wrong_params(to_string(e));
+  case errc::invalid_rules: return failed("invalidRules");
+  case errc::invalid_config: return failed("invalidConfig");
+  case errc::not_found: return failed("notFound");
+  case errc::io: return failed("io");
+  case errc::too_large: return failed("tooLarge");
+  case errc::boundary_unavailable:
+  case errc::boundary_failed: return failed("sandboxUnavailable");
+  case errc::spawn_failed: return failed("spawnDenied");
+  case errc::cancelled: return failed("cancelled");
+  case errc::internal: break;
+  }
+  return failed("internal");
 }
 
 rpc::failure turn_failure(const error& e) {

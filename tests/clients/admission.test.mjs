@@ -58,6 +58,7 @@ test('other paths and methods', limit, async () => {
   assert.equal(await status(daemon, { headers: bearer }), 426);
   assert.equal(await status(daemon, { path: '/exec2', upgrade: true, headers: bearer }), 404);
   assert.equal(await status(daemon, { method: 'POST', headers: bearer }), 405);
+  assert.equal(await status(daemon, { method: 'HEAD', headers: bearer }), 405); // a body would be an error here
   assert.equal(await status(daemon, { method: 'OPTIONS', headers: { Origin: 'http://evil.example' } }), 403);
 });
 
@@ -70,6 +71,19 @@ test('§201 the Unix socket and the token files are this user’s alone', limit,
   assert.ok(daemon.token('agent').length >= 43);
   assert.equal(await status(daemon, { socketPath: daemon.socket, upgrade: true, headers: bearer }), 101);
   assert.equal(await status(daemon, { socketPath: daemon.socket, upgrade: true }), 401);
+});
+
+test('§201 strangers who hold on to every place keep nobody with a credential out', limit, async () => {
+  const held = [];
+  for (let i = 0; i < 200; i += 1) {
+    const socket = net.connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {}).resume();
+    held.push(socket);
+    if (i % 2) socket.write(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  }
+  await Promise.all(held.map((socket) => socket.connecting && new Promise((resolve) => socket.once('connect', resolve))));
+  for (let i = 0; i < 5; i += 1) assert.equal(await status(daemon, { upgrade: true, headers: bearer }), 101);
+  for (const socket of held) socket.destroy();
 });
 
 test('BR-195 another user of the machine gets in nowhere', { ...limit, skip: process.getuid() !== 0 && 'needs root' }, async () => {

@@ -75,6 +75,7 @@ export class Daemon {
   async stop(signal = 'SIGTERM') {
     const child = this.#child;
     this.#stopping = true;
+    if (!child) return undefined; // only its folders were used
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const ended = new Promise((resolve) => child.once('close', resolve));
     child.kill(signal);

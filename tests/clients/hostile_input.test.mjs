@@ -138,6 +138,26 @@ test('unknown ids, and numbers of events that never were, are named as such', li
   await untouched();
 });
 
+test('a wrong parameter has one kind, wherever it is found; a second initialize, too; and nothing is sent back whole', limit, async () => {
+  const raw = await RawClient.connect(daemon, 'agent');
+  const cwd = daemon.workspace;
+  for (const params of [{}, { cwd: 'relative' }, { cwd, approvalPolicy: 'x' }, { cwd, sandbox: 'x' }, { cwd, permissions: { type: 'x' } }]) {
+    const { error } = await raw.request('thread/start', params);
+    assert.deepEqual([error?.code, error?.data.kind], [-32602, 'invalidParams'], JSON.stringify(params));
+  }
+  assert.equal((await raw.request('policy/explain', { arguments: {} })).error?.data.kind, 'invalidParams');
+  for (const params of [{}, { nonsense: 1 }, 7, { clientInfo: { name: 'x' }, resumeSessionId: 'x' }])
+    assert.equal((await raw.request('initialize', params)).error?.data.kind, 'alreadyInitialized');
+  const long = 'x'.repeat(100_000);
+  for (const [method, params] of [['thread/read', { threadId: long }], ['thread/start', { cwd: `/${long}` }], [long, {}], ['thread/start', { cwd, [long]: 1 }]])
+    assert.ok(JSON.stringify(await raw.request(method, params)).length < 4000, method.slice(0, 20));
+  const answer = raw.answerWithoutId();
+  raw.send(JSON.stringify({ id: long, method: 'thread/loaded/list' }));
+  assert.ok(JSON.stringify(await answer).length < 1000);
+  raw.close();
+  await untouched();
+});
+
 test('arguments that no tool takes are refused before anything runs', limit, async () => {
   const raw = await RawClient.connect(daemon, 'agent');
   let n = 0;

@@ -136,11 +136,21 @@ class Mcp(unittest.TestCase):
                 server.stdin.close()
                 self.assertEqual(server.wait(60), 0)
 
-    def test_a_line_beyond_the_limit_ended_the_server_without_a_word(self):
-        done = subprocess.run(self.server.args, env=self.env, input=b"x" * (17 << 20), capture_output=True, timeout=60,
-                              check=False)
+    def test_a_line_beyond_the_limit_ended_the_server_and_blank_lines_were_errors(self):
+        lines = b"x" * (17 << 20) + b"\n\r\n\n" + json.dumps(
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize",
+             "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
+        ).encode() + b"\n"
+        done = subprocess.run(self.server.args, env=self.env, input=lines, capture_output=True, timeout=60, check=False)
+        refused, answered = map(json.loads, done.stdout.splitlines())
+        self.assertEqual((refused["id"], refused["error"]["code"]), (None, -32700))
+        self.assertEqual((answered["id"], "result" in answered), (1, True))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_an_input_that_ends_inside_a_line_is_said(self):
+        done = subprocess.run(self.server.args, env=self.env, input=b"{", capture_output=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"line", done.stderr)
+        self.assertIn(b"into a line", done.stderr)
 
     def test_16a_permissions_are_asked_for_and_hold_for_later_commands(self):
         self.handshake(elicitation={})
