@@ -180,6 +180,7 @@ void call_flow::start() {
   terms.patch = plan_.what.patch;
   terms.patch_done = patch_done_;
   terms.timeout = plan_.what.timeout;
+  terms.time_cap = plan_.what.time_cap;
   terms.backend = boundary_->sandboxed ? plan_.backend : sandbox_backend::none;
   terms.sandbox_requested = boundary_->sandboxed;
   terms.profile = boundary_->profile;

@@ -116,6 +116,7 @@ caf::result<exec_reply_ptr> process_manager::exec_command(const exec_request_ptr
   open.session_id = *id;
   open.request = request;
   open.yield = std::clamp(request->yield.value_or(y.start_default), y.least, y.most);
+  open.yield = std::min(open.yield, request->yield_cap.value_or(open.yield));
   open.caller = make_response_promise<exec_reply_ptr>();
   auto answer = open.caller;
   calls_.emplace(call_id, std::move(open));

@@ -107,6 +107,7 @@ void process_manager::poll(const stdin_request_ptr& request,
   order.chars = request->chars;
   order.yield = empty ? std::clamp(request->yield.value_or(y.poll_least), y.poll_least, y.poll_most)
                       : std::clamp(request->yield.value_or(y.write_default), y.least, y.most);
+  order.yield = std::min(order.yield, request->yield_cap.value_or(order.yield));
   if (terms_.process.on_event && (!empty || s->running))
     terms_.process.on_event(
         {id, s->request->start.plan.call_id, 1, process_event::interaction{request->chars}});

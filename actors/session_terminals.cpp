@@ -60,6 +60,7 @@ void session_thread::exec_command(const std::string& call_id, const terminal_req
   exec_request order;
   order.start = {std::move(planned.plan), std::move(planned.handler_refusal)};
   order.yield = asked.yield;
+  order.yield_cap = asked.yield_cap;
   to_terminals(call_id, std::make_shared<const exec_request>(std::move(order)));
 }
 
@@ -71,6 +72,7 @@ void session_thread::write_stdin(const std::string& call_id, const stdin_argumen
   order.session_id = asked.session_id;
   order.chars = asked.chars;
   order.yield = asked.yield;
+  order.yield_cap = asked.yield_cap;
   const auto ready = std::make_shared<const stdin_request>(std::move(order));
   if (!partners_.auditor || asked.chars.empty()) return to_terminals(call_id, ready);
   // What is typed is an effect: its entry comes first. The characters are those of the request.
@@ -115,8 +117,11 @@ void session_thread::terminal_answered(const std::string& call_id, const exec_re
     if (reply.ended) report.attempts.push_back(*reply.ended);
   }
   report.session_id = reply.result.session_id;
-  report.output.aggregated = truncate_to_tokens(reply.result.output, call->second.max_output_tokens,
+  const auto& said = reply.result.output;
+  report.output.aggregated = truncate_to_tokens(said, call->second.max_output_tokens,
                                                 reply.result.omitted_bytes);
+  report.output.aggregate_omitted_bytes =
+      reply.result.omitted_bytes + bytes_beyond(said, call->second.max_output_tokens);
   ended(call_id, std::make_shared<const call_report>(std::move(report)));
 }
 

@@ -45,10 +45,13 @@ std::uint64_t token_count(std::uint64_t bytes) noexcept {
   return bytes / bytes_per_token + (bytes % bytes_per_token != 0 ? 1 : 0);
 }
 
+std::uint64_t bytes_beyond(std::string_view text, std::uint64_t tokens) noexcept {
+  return tokens > text.size() / bytes_per_token ? 0 : text.size() - tokens * bytes_per_token;
+}
+
 std::string truncate_to_tokens(std::string_view text, std::uint64_t tokens,
                                std::uint64_t omitted_bytes) {
-  const auto budget =
-      tokens > text.size() / bytes_per_token ? text.size() : tokens * bytes_per_token;
+  const auto budget = text.size() - bytes_beyond(text, tokens);
   if (text.size() <= budget) return std::string{text};
   auto marker = "…" + std::to_string(token_count(text.size() - budget)) + " tokens truncated…";
   if (tokens == 0) return marker;

@@ -28,6 +28,9 @@ struct exec_result {
 std::string truncate_to_tokens(std::string_view text, std::uint64_t tokens,
                                std::uint64_t omitted_bytes = 0);
 
+/// How many bytes of `text` that leaves out.
+std::uint64_t bytes_beyond(std::string_view text, std::uint64_t tokens) noexcept;
+
 /// The block of text the model reads.
 std::string exec_result_text(const exec_result& result, std::uint64_t max_tokens);
 

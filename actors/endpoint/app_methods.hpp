@@ -35,7 +35,8 @@ struct thread_methods : app_methods_base {
   void operator()(rpc::app::methods::thread_close, const rpc::app::thread_params& p) const;
   void operator()(rpc::app::methods::turn_start, const rpc::app::turn_start_params& p) const;
   void operator()(rpc::app::methods::turn_complete, const rpc::app::turn_params& p) const;
-  void operator()(rpc::app::methods::turn_interrupt, const rpc::app::turn_params& p) const;
+  void operator()(rpc::app::methods::turn_interrupt,
+                  const rpc::app::turn_interrupt_params& p) const;
 };
 
 /// tool/*, and what a call would meet

@@ -11,11 +11,13 @@ namespace gatehouse::actors {
 namespace app = rpc::app;
 
 app_session::app_session(std::string id, authority who, endpoint_services& services)
-    : id_{std::move(id)}, who_{who}, services_{services}, out_{services},
-      feed_{std::make_shared<event_feed>(who, out_)}, calls_{std::make_shared<call_book>(
-                                                          services.limits)} {}
+    : id_{std::move(id)}, who_{who}, services_{services}, limits_{services.limits}, out_{services},
+      feed_{std::make_shared<event_feed>(out_)}, calls_{std::make_shared<call_book>(limits_)} {}
 
-void app_session::attach(std::shared_ptr<client_port> port, bool version) {
+void app_session::attach(std::shared_ptr<client_port> port, bool version,
+                         const client_manner& manner) {
+  limits_.in_flight = manner.in_flight;
+  feed_->can_be_asked(manner.answers);
   out_.attach(std::move(port), version);
   ++connection_;
 }

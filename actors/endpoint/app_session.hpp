@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/endpoint/call_book.hpp"
+#include "actors/endpoint/client_wishes.hpp"
 #include "actors/endpoint/client_writer.hpp"
 #include "actors/endpoint/event_feed.hpp"
 
@@ -20,7 +21,7 @@ public:
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] authority who() const noexcept { return who_; }
 
-  void attach(std::shared_ptr<client_port> port, bool version);
+  void attach(std::shared_ptr<client_port> port, bool version, const client_manner& manner);
   /// The connection is gone; what runs goes on.
   void detach();
   /// Sends what was missed: the first after a resumption, and when the client reads again.
@@ -45,6 +46,7 @@ private:
   std::string id_;
   authority who_;
   endpoint_services& services_;
+  endpoint_limits limits_; ///< of this session
   client_writer out_;
   std::shared_ptr<event_feed> feed_;
   std::shared_ptr<call_book> calls_;

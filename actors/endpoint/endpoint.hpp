@@ -14,6 +14,7 @@ struct endpoint_terms {
   thread_book::opener open_thread;
   std::function<result<std::string>(const std::string& cwd, const json_tree& arguments)> explain;
   std::function<result<std::vector<rpc::app::profile_summary>>()> profiles;
+  std::vector<std::string> sandboxes; ///< told to clients
   std::string version;
   endpoint_limits limits;
 };

@@ -45,7 +45,7 @@ void event_feed::follow(const std::shared_ptr<thread_entry>& entry,
     s->behind = true;
     return;
   }
-  entry->handle.send(say::subscribe{s, who_ == authority::reviewer, from});
+  entry->handle.send(say::subscribe{s, answers_, from});
 }
 
 void event_feed::unfollow(const std::string& thread_id) {
@@ -74,7 +74,7 @@ void event_feed::catch_up() {
     auto fresh = std::make_shared<subscription>(weak_from_this(), s->entry, s->sent_seq);
     fresh->offered = std::move(s->offered);
     const auto old = std::exchange(s, std::move(fresh));
-    s->entry->handle.send(say::subscribe{s, who_ == authority::reviewer, s->sent_seq});
+    s->entry->handle.send(say::subscribe{s, answers_, s->sent_seq});
     s->entry->handle.send(say::unsubscribe{old});
     tell_status(*s);
   }
@@ -108,7 +108,7 @@ void event_feed::hear(subscription& from, const thread_event_ptr& event) {
 }
 
 void event_feed::offer(subscription& to, const thread_event_ptr& asked) {
-  if (who_ != authority::reviewer || !out_.attached()) return;
+  if (!answers_ || !out_.attached()) return;
   const auto message = app::message_of(to.entry->handle.id(), *asked);
   if (message && to.offered.insert(message->request_id).second)
     out_.ask(message->request_id, message->method, message->params);

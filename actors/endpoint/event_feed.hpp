@@ -16,7 +16,10 @@ namespace gatehouse::actors {
 /// Loop's thread.
 class event_feed : public std::enable_shared_from_this<event_feed> {
 public:
-  event_feed(authority who, client_writer& out) : who_{who}, out_{out} {}
+  explicit event_feed(client_writer& out) : out_{out} {}
+
+  /// A person is behind the client's next connection. @pre no connection stands
+  void can_be_asked(bool yes) noexcept { answers_ = yes; }
 
   /// @param after unset: from here on; else also what is kept since then
   void follow(const std::shared_ptr<thread_entry>& entry, std::optional<std::uint64_t> after);
@@ -41,8 +44,8 @@ private:
   void offer(subscription& to, const thread_event_ptr& asked);
   void tell_status(subscription& to);
 
-  authority who_;
   client_writer& out_;
+  bool answers_ = false;
   std::map<std::string, std::shared_ptr<subscription>> subscriptions_; ///< by thread
 };
 

@@ -120,8 +120,14 @@ void thread_methods::operator()(app::methods::turn_complete, const app::turn_par
   end_turn_of(*this, p, thread_events::turn_ending::completed, {});
 }
 
-void thread_methods::operator()(app::methods::turn_interrupt, const app::turn_params& p) const {
-  end_turn_of(*this, p, thread_events::turn_ending::interrupted, "a client interrupted the turn");
+void thread_methods::operator()(app::methods::turn_interrupt,
+                                const app::turn_interrupt_params& p) const {
+  const auto entry = session.services().threads.find(p.thread_id);
+  if (entry && !p.keep_running.value_or(true) &&
+      p.turn_id.value_or(entry->watch->open_turn()) == entry->watch->open_turn())
+    entry->handle.send(say::clean_terminals{});
+  end_turn_of(*this, {p.thread_id, p.turn_id}, thread_events::turn_ending::interrupted,
+              "a client interrupted the turn");
 }
 
 } // namespace gatehouse::actors

@@ -287,6 +287,18 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
   return asked;
 }
 
+std::optional<decision> decision_of(const call_report& report) {
+  // Without a judged segment nothing was decided, unless it was refused before any was looked at.
+  const bool refused = report.ending == call_ending::refused && report.reviews.empty();
+  if (report.evaluation.segments.empty() && !refused) return std::nullopt;
+  switch (report.evaluation.requirement.kind) {
+  case requirement_kind::skip: return decision::allow;
+  case requirement_kind::needs_approval: return decision::prompt;
+  case requirement_kind::forbidden: break;
+  }
+  return decision::forbidden;
+}
+
 tool_call_result result_of(const call_report& report) {
   tool_call_result told;
   told.call_id = report.call_id;
@@ -297,8 +309,10 @@ tool_call_result result_of(const call_report& report) {
     told.sandbox_type = to_string(last.sandbox);
   }
   told.output = report.output.aggregated;
-  told.output_omitted_bytes = static_cast<std::int64_t>(report.output.truncated_bytes);
+  told.output_truncated = report.output.aggregate_omitted_bytes > 0;
+  told.output_omitted_bytes = static_cast<std::int64_t>(report.output.aggregate_omitted_bytes);
   told.sandbox_denied = was_denied(report);
+  told.decision = decision_of(report);
   told.message = report.message;
   if (report.session_id) told.session_id = *report.session_id;
   told.report = {encode_call_report(report)};

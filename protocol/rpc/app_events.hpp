@@ -24,6 +24,9 @@ std::optional<outgoing> message_of(const std::string& thread_id, const thread_ev
 approval_request approval_of(const std::string& thread_id, const std::string& turn_id,
                              std::uint64_t seq, const review_request& question);
 
+/// What policy said of a call; none where it was not asked.
+std::optional<decision> decision_of(const call_report& report);
+
 /// The result of a tool call.
 tool_call_result result_of(const call_report& report);
 

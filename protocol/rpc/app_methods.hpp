@@ -91,9 +91,9 @@ struct turn_interrupt {
   static constexpr std::string_view name = "turn/interrupt";
   static constexpr std::string_view about =
       "Stops the turn: its calls are ended, its questions withdrawn. Terminal sessions that have "
-      "outlived their calls go on (§127).";
+      "outlived their calls go on (§127), unless `keepRunning` says otherwise.";
   static constexpr caller who = caller::anyone;
-  using params = turn_params;
+  using params = turn_interrupt_params;
   using result = nothing;
 };
 struct tool_call {

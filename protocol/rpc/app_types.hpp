@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/exec_policy.hpp"
 #include "protocol/review.hpp"
 #include "protocol/rpc/codec.hpp"
 
@@ -25,8 +26,12 @@ struct client_info {
   std::optional<std::string> version;
 };
 
+enum class output_mode : std::uint8_t { lossy, lossless };
+
 struct gatehouse_capabilities {
   std::optional<bool> approvals;
+  std::optional<rpc::app::output_mode> output_mode;
+  std::optional<std::int64_t> max_in_flight;
 };
 
 struct client_capabilities {
@@ -52,6 +57,7 @@ struct server_facts {
   std::int64_t protocol = 1;
   std::string authority;
   std::vector<std::string> tools;
+  std::vector<std::string> sandboxes;
   rpc::app::limits limits;
 };
 
@@ -163,12 +169,19 @@ struct turn_params {
   std::optional<std::string> turn_id;
 };
 
+struct turn_interrupt_params {
+  std::string thread_id;
+  std::optional<std::string> turn_id;
+  std::optional<bool> keep_running;
+};
+
 struct tool_call_params {
   std::string thread_id;
   std::optional<std::string> turn_id;
   std::string call_id;
   std::string tool;
   json_tree arguments;
+  std::optional<std::int64_t> timeout_ms;
 };
 
 enum class call_status : std::uint8_t {
@@ -185,9 +198,11 @@ struct tool_call_result {
   call_status status = call_status::failed;
   std::optional<std::int64_t> exit_code;
   std::string output;
+  bool output_truncated = false;
   std::int64_t output_omitted_bytes = 0;
   std::string sandbox_type;
   bool sandbox_denied = false;
+  std::optional<gatehouse::decision> decision;
   std::string message;
   std::optional<std::int64_t> session_id;
   raw_json report;

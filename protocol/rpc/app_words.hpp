@@ -62,6 +62,23 @@ struct described_words<app::call_status> {
 };
 
 template <>
+struct described_words<decision> {
+  static constexpr std::string_view name = "Decision";
+  static constexpr std::string_view about =
+      "What policy said before anybody was asked: it may run, somebody must be asked, it may not.";
+  static constexpr std::array<std::string_view, 3> words{"allow", "prompt", "forbidden"};
+};
+
+template <>
+struct described_words<app::output_mode> {
+  static constexpr std::string_view name = "OutputMode";
+  static constexpr std::string_view about =
+      "What becomes of output while the client reads too slowly: lossy: the oldest is left out and "
+      "thread/events/missed says so; lossless: the command waits.";
+  static constexpr std::array<std::string_view, 2> words{"lossy", "lossless"};
+};
+
+template <>
 struct described_words<app::item_status> {
   static constexpr std::string_view name = "ItemStatus";
   static constexpr std::string_view about = "How an item stands; the call's result says more.";

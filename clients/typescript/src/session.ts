@@ -189,7 +189,8 @@ export class Session {
   async #initialize(connection: MessageConnection): Promise<void> {
     const first = {
       clientInfo: this.options.clientInfo,
-      capabilities: { gatehouse: { approvals: this.#desk !== undefined } },
+      // `false` would say that nobody is here; whoever has no handler may still answer by request.
+      ...(this.#desk && { capabilities: { gatehouse: { approvals: true } } }),
     };
     const before = this.#facts;
     this.#positions.startRestoring();
