@@ -29,7 +29,7 @@ std::size_t size_of(const call_report& report) {
 
 std::size_t size_of(const thread_event_body& body) {
   if (const auto* item = std::get_if<thread_events::item_started>(&body))
-    return size_of(item->what);
+    return size_of(item->what) + (item->patch ? item->patch->text.size() : 0);
   if (const auto* asked = std::get_if<thread_events::review_asked>(&body))
     return 2 * size_of(asked->question.what) + // the digest holds it all again
            asked->question.reason.size() + asked->question.will_be_allowed.size();
@@ -45,7 +45,7 @@ std::size_t size_of(const thread_event_body& body) {
 thread_event_ptr event_log::add(std::string turn_id, thread_event_body what) {
   const auto bytes = sizeof(thread_event) + size_of(what);
   auto event = std::make_shared<const thread_event>(
-      thread_event{++last_, std::move(turn_id), std::move(what)});
+      thread_event{++last_, std::move(turn_id), std::move(what), unix_ms_()});
   const bool delta = std::holds_alternative<thread_events::output_delta>(event->what);
   (delta ? deltas_ : others_).push_back({event, bytes});
   bytes_ += bytes;

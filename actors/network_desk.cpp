@@ -125,6 +125,7 @@ void network_desk::ask(const std::string& registration, open_call& of, std::uint
   request.will_be_allowed = host_allows(target);
   request.session_offered = of.terms.session_offered;
   request.network = key;
+  request.cause = {ask_source::network, {}, rule};
   out_.push_back(desk::ask_review{request});
 }
 

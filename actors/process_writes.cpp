@@ -71,6 +71,7 @@ void process_manager::review_write(const stdin_request_ptr& request,
   bound.argv.insert(bound.argv.end(),
                     {"<stdin>", std::to_string(request->session_id), request->chars});
   question.digest = digest_of(bound, {1, (*s->attempt)->backend == sandbox_backend::none, {}});
+  question.cause.source = ask_source::stdin_write;
   question.reason = "input for a running process that has more than the session's permissions: " +
                     visible_text(request->chars);
   question.will_be_allowed = "These bytes are written to terminal session " +

@@ -56,6 +56,7 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
     return answer;
   }
   auto asked = *question;
+  asked.time_limit = terms_.user_limit;
   const auto tool = tool_of(asked);
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();

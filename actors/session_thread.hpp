@@ -53,6 +53,7 @@ private:
     std::size_t deltas = 0;
     /// A PostToolUse hook may take the output away: nobody hears it before (§124).
     bool output_withheld = false;
+    thread_events::planned_patch_ptr patch{}; ///< set: the call is one
   };
   struct running_call {
     tool_call_actor actor; ///< unset: request_permissions, or of a terminal session

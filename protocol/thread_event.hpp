@@ -26,10 +26,18 @@ struct turn_ended {
   std::string reason; ///< interrupted: why
 };
 
+/// The patch that a call is, as planned.
+struct planned_patch {
+  std::string text;
+  std::string folder; ///< absolute: base of its relative paths
+};
+using planned_patch_ptr = std::shared_ptr<const planned_patch>;
+
 struct item_started {
   std::string call_id;
   std::string tool;
   proposal what; ///< as planned; a hook may still rewrite it, then the questions show the new one
+  planned_patch_ptr patch{}; ///< set: it is one
 };
 /// Somebody is being asked. `who` user: it stands until review_resolved, and answers are welcome.
 struct review_asked {
@@ -68,6 +76,7 @@ struct connection_blocked {
 };
 struct item_ended {
   std::shared_ptr<const call_report> report; ///< never null
+  planned_patch_ptr patch{};                 ///< as in item_started
 };
 /// write_stdin wrote to a terminal session, or polled it while its process lived (§125).
 struct terminal_interaction {
@@ -99,6 +108,7 @@ struct thread_event {
   std::uint64_t seq = 0; ///< counts from 1 without a gap within a thread
   std::string turn_id;   ///< that was open; empty: none
   thread_event_body what;
+  std::int64_t unix_ms = 0; ///< when
 };
 
 using thread_event_ptr = std::shared_ptr<const thread_event>;

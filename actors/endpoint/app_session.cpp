@@ -55,8 +55,7 @@ void app_session::response(const rpc::message& message) {
   said.digest = question->what.digest; // what this connection was shown under this id
   if (const auto place = message.result_value())
     if (auto read = rpc::codec<app::approval_answer>::decode(*place)) {
-      const auto decision = app::decision_from(read->decision, question->what)
-                                .value_or(app::named_decision{review_decision::denied});
+      const auto decision = app::decision_of(*read, question->what);
       auto given = app::given_from({read->permissions, read->scope, read->strict_auto_review},
                                    question->what, decision.what);
       said.reason = read->reason.value_or("");

@@ -4,7 +4,6 @@
 #include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -14,12 +13,6 @@ namespace app = rpc::app;
 namespace {
 
 constexpr int policy_violation = 1008;
-
-std::int64_t unix_ms_now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 } // namespace
 
@@ -159,7 +152,7 @@ endpoint::endpoint(thread_host& host, endpoint_terms terms)
                                                               std::move(terms.explain),
                                                               std::move(terms.profiles),
                                                               std::move(terms.sandboxes),
-                                                              unix_ms_now} {
+                                                              reactor::unix_ms_now} {
   threads_.retain(terms.limits.retained_bytes);
   threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
     for (const auto& [id, one] : sessions_)

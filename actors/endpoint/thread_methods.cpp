@@ -1,7 +1,7 @@
 #include "actors/endpoint/app_methods.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/endpoint/thread_facts.hpp"
-#include "protocol/profile_json.hpp"
+#include "protocol/rpc/app_permissions.hpp"
 
 #include <optional>
 #include <utility>
@@ -27,7 +27,7 @@ app::thread_read_result read_result_of(const thread_entry& entry, const say::thr
     told.grants.push_back({static_cast<std::int64_t>(g.id),
                            g.scope == grant_scope::turn ? "turn" : "session",
                            g.turn_id,
-                           {encode_additional_permissions(g.permissions)}});
+                           app::permissions_json(g.permissions)});
   for (const auto& a : s.approvals)
     told.approvals.push_back({static_cast<std::int64_t>(a.id), a.shown});
   for (const auto& h : s.hosts)

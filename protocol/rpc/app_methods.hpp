@@ -217,14 +217,51 @@ using method_list =
                methods::policy_explain, methods::approval_list, methods::approval_resolve,
                methods::approval_allow_refused, methods::grant_revoke, methods::profile_list>;
 
-/// The server's one request: a question to a reviewer.
-struct request_approval {
-  static constexpr std::string_view name = "item/commandExecution/requestApproval";
-  static constexpr std::string_view about =
-      "Sent to every connected reviewer under the same id; the first valid answer counts.";
+/// The requests of the server: questions to reviewers, by what they are about.
+namespace server_requests {
+
+struct approval {
   using params = approval_request;
   using result = approval_answer;
 };
+struct command_approval : approval {
+  static constexpr std::string_view name = "item/commandExecution/requestApproval";
+  static constexpr std::string_view about =
+      "A question about a command, a host that it wants to reach, or input to a terminal session. "
+      "Sent to every connected reviewer under the same id; the first valid answer counts.";
+};
+struct patch_approval : approval {
+  static constexpr std::string_view name = "item/fileChange/requestApproval";
+  static constexpr std::string_view about = "The same about a patch (`kind` patch).";
+};
+struct permissions_approval : approval {
+  static constexpr std::string_view name = "item/permissions/requestApproval";
+  static constexpr std::string_view about =
+      "The same about permissions for later commands (`kind` permissions).";
+};
+
+} // namespace server_requests
+
+using server_request_list =
+    std::tuple<server_requests::command_approval, server_requests::patch_approval,
+               server_requests::permissions_approval>;
+
+constexpr std::string_view request_name(approval_kind kind) noexcept {
+  switch (kind) {
+  case approval_kind::patch: return server_requests::patch_approval::name;
+  case approval_kind::permissions: return server_requests::permissions_approval::name;
+  case approval_kind::command:
+  case approval_kind::network:
+  case approval_kind::write_stdin: break;
+  }
+  return server_requests::command_approval::name;
+}
+
+/// Is this one of the server's requests?
+constexpr bool asks_approval(std::string_view method) noexcept {
+  return std::apply([&](auto... request) { return ((method == request.name) || ...); },
+                    server_request_list{});
+}
 
 namespace notifications {
 

@@ -265,8 +265,14 @@ struct approval_list_params {
 
 enum class approval_kind : std::uint8_t { command, patch, network, permissions, write_stdin };
 
-/// The question about one attempt of one command: `params` of
-/// `item/commandExecution/requestApproval` and an entry of `approval/list`.
+struct asked_because {
+  ask_source source = ask_source::policy;
+  std::optional<std::string> rule;
+  std::optional<std::vector<std::string>> segment;
+};
+
+/// The question about one attempt of one call: `params` of the server's requests and an entry of
+/// `approval/list`.
 struct approval_request {
   std::string request_id;
   std::int64_t seq = 0;
@@ -279,7 +285,10 @@ struct approval_request {
   std::string command;
   std::vector<std::string> argv;
   std::string cwd;
+  std::int64_t started_at_ms = 0;
+  std::optional<std::int64_t> expires_at_ms;
   std::string reason;
+  asked_because why;
   std::string justification;
   std::string will_be_allowed;
   bool without_sandbox = false;
@@ -287,6 +296,7 @@ struct approval_request {
   std::vector<std::string> write_targets;
   std::optional<std::string> network_target;
   std::optional<raw_json> additional_permissions;
+  std::optional<raw_json> permissions;
   std::optional<std::vector<std::string>> proposed_execpolicy_amendment;
   std::vector<raw_json> available_decisions;
 };
@@ -313,7 +323,7 @@ struct allow_refused_params {
 
 /// The answer to a server's request for an approval.
 struct approval_answer {
-  json_tree decision;
+  std::optional<json_tree> decision;
   std::optional<std::string> reason;
   std::optional<json_tree> permissions;
   std::optional<grant_scope> scope;
@@ -345,13 +355,27 @@ struct turn_event {
 
 enum class item_status : std::uint8_t { in_progress, completed, failed, declined };
 
+enum class update_type : std::uint8_t { add, remove, update };
+struct update_kind {
+  update_type type = update_type::update;
+  std::optional<std::string> move_path;
+};
+struct file_update {
+  std::string path;
+  update_kind kind;
+  std::string diff;
+};
+
+enum class item_type : std::uint8_t { command_execution, file_change };
+
 struct command_item {
-  std::string type;
+  item_type type = item_type::command_execution;
   std::string id;
   std::string tool;
   std::string command;
   std::string cwd;
   item_status status = item_status::in_progress;
+  std::optional<std::vector<file_update>> changes;
   std::optional<std::string> aggregated_output;
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> duration_ms;
@@ -364,6 +388,8 @@ struct item_event {
   std::string turn_id;
   std::int64_t seq = 0;
   command_item item;
+  std::optional<std::int64_t> started_at_ms;
+  std::optional<std::int64_t> completed_at_ms;
 };
 
 enum class stream_name : std::uint8_t { standard_output, standard_error };

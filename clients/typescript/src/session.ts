@@ -6,6 +6,7 @@ import { EventPositions } from './event-positions.js';
 import { WireReader, WireWriter } from './json-channel.js';
 import {
   notificationMethods,
+  serverRequestMethods,
   type ApprovalRequest,
   type ClientInfo,
   type InitializeResult,
@@ -173,10 +174,11 @@ export class Session {
       connection.onNotification(method, (params: Notifications[typeof method]) => {
         if (connection === this.#connection) this.#hear(method, params);
       });
-    connection.onRequest('item/commandExecution/requestApproval', (question: ApprovalRequest) => {
-      if (!this.#desk) return new Promise(() => {}); // not asked for; others answer
-      return this.#desk.ask(question);
-    });
+    for (const method of serverRequestMethods)
+      connection.onRequest(method, (question: ApprovalRequest) => {
+        if (!this.#desk) return new Promise(() => {}); // not asked for; others answer
+        return this.#desk.ask(question);
+      });
     connection.onError(() => {}); // the wire's end says it
   }
 
