@@ -169,6 +169,7 @@ void session_thread::conclude(const std::string& call_id, const call_report_ptr&
                   ? "the automatic reviewer stopped it: " + last.reason
                   : "the user stopped it");
   }
+  dismiss_retired();
   finish_closing();
 }
 

@@ -27,17 +27,27 @@ thread_event_body event_of(const process_event& event) {
 
 } // namespace
 
+process_terms session_thread::process_terms_now() {
+  process_terms terms;
+  terms.host = terms_.shell;
+  terms.network = partners_.network;
+  auto variables = policy::read_environment(terms_.shell.environment);
+  policy::add_session_variables(variables, false);
+  terms.host.environment = policy::to_entries(variables);
+  terms.on_event = [self = caf::actor_cast<observer_actor>(this)](const process_event& event) {
+    caf::anon_send(self, event_v, std::make_shared<const thread_event_body>(event_of(event)));
+  };
+  return terms;
+}
+
 process_manager_actor& session_thread::terminals() {
   if (terminals_) return terminals_;
   process_manager_terms terms;
-  terms.process.host = terms_.shell;
-  terms.process.network = partners_.network;
-  auto variables = policy::read_environment(terms_.shell.environment);
-  policy::add_session_variables(variables, false);
-  terms.process.host.environment = policy::to_entries(variables);
-  terms.process.on_event = [self =
-                                caf::actor_cast<observer_actor>(this)](const process_event& event) {
-    caf::anon_send(self, event_v, std::make_shared<const thread_event_body>(event_of(event)));
+  terms.process = process_terms_now();
+  terms.process_now =
+      [this, alive = caf::actor_cast<session_thread_actor>(this)]() -> std::optional<process_terms> {
+    if (!partners_.runtime) return std::nullopt;
+    return process_terms_now();
   };
   // The manager may outlive this thread by a few messages.
   terms.make_call = [this, alive = caf::actor_cast<session_thread_actor>(this)](
@@ -144,6 +154,7 @@ void session_thread::terminal_ended(const thread_events::terminal_ended& over) {
     write(audit_kind::attempt_end, audit_attempt_end(over.how));
   }
   publish(over, turn);
+  dismiss_retired();
 }
 
 /// A session that is in the background already is not touched (§127).

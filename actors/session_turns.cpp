@@ -51,6 +51,8 @@ void session_thread::close_turn(thread_events::turn_ending how, const std::strin
   const auto turn = std::exchange(turn_, {});
   grants_.end_turn(turn);
   if (turn_over_) turn_over_();
+  for (const auto& tell : retired_turns_)
+    tell();
   now_->session.strict_review = terms_.session.strict_review;
   now_->hooks.turn_id.clear();
   publish(thread_events::turn_ended{how, reason}, turn);

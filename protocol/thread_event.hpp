@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace gatehouse {
 
@@ -90,6 +91,13 @@ struct terminal_ended {
   int session_id = 0;
   attempt_record how;
 };
+/// From here on calls are judged and run under these settings.
+struct settings_changed {
+  std::string cwd;
+  std::vector<std::string> roots;
+  std::string approval_json;
+  std::string profile; ///< name, or "custom"
+};
 /// For the user; it changes nothing.
 struct warning {
   std::string text;
@@ -102,7 +110,7 @@ using thread_event_body = std::variant<
     thread_events::review_asked, thread_events::review_resolved, thread_events::attempt_began,
     thread_events::output_delta, thread_events::attempt_denied, thread_events::connection_blocked,
     thread_events::item_ended, thread_events::terminal_interaction, thread_events::terminal_ended,
-    thread_events::warning>;
+    thread_events::settings_changed, thread_events::warning>;
 
 struct thread_event {
   std::uint64_t seq = 0; ///< counts from 1 without a gap within a thread

@@ -46,6 +46,10 @@ public:
   thread_book(thread_host& host, opener open) : host_{host}, open_{std::move(open)} {}
 
   result<std::shared_ptr<thread_entry>> start(const thread_wishes& wishes, std::string owner);
+  /// Other settings for the calls to come; `wishes` say all of them, from a reviewer. `done` hears
+  /// when they hold, or why nothing has changed.
+  void update(const std::shared_ptr<thread_entry>& entry, const thread_wishes& wishes,
+              std::function<void(const result<void>&)> done);
   [[nodiscard]] std::shared_ptr<thread_entry> find(std::string_view id) const;
   [[nodiscard]] std::vector<std::shared_ptr<thread_entry>> list() const;
   void close(const std::string& id);

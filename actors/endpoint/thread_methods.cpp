@@ -1,6 +1,7 @@
 #include "actors/endpoint/app_methods.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/endpoint/thread_facts.hpp"
+#include "protocol/profile_json.hpp"
 #include "protocol/rpc/app_permissions.hpp"
 
 #include <optional>
@@ -17,6 +18,18 @@ namespace {
 std::string name_or_json(const json_tree& tree) {
   if (const auto* name = std::get_if<std::string>(&tree.value)) return *name;
   return rpc::to_json(tree);
+}
+
+/// The settings of a thread as they are, but for its folder. A workspace that is the folder alone
+/// goes with it.
+thread_wishes wishes_as_now(const thread_opening& opening, const std::optional<std::string>& cwd) {
+  thread_wishes wishes;
+  const auto& now = opening.terms.session;
+  wishes.cwd = cwd.value_or(now.cwd);
+  if (opening.roots != std::vector{now.cwd}) wishes.roots = opening.roots;
+  wishes.approval_policy = opening.approval_policy;
+  wishes.profile = opening.profile == "custom" ? encode_profile(now.profile) : opening.profile;
+  return wishes;
 }
 
 app::thread_read_result read_result_of(const thread_entry& entry, const say::thread_status& s) {
@@ -72,6 +85,26 @@ void thread_methods::operator()(app::methods::thread_resume,
   }
   ok(app::thread_result{info_of(*entry)});
   session.feed().follow(entry, after);
+}
+
+void thread_methods::operator()(app::methods::settings_update,
+                                const app::settings_update_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  if (p.sandbox && p.permissions)
+    return done(wrong_params("`sandbox` and `permissions` exclude each other"));
+  auto wishes = wishes_as_now(entry->opening, p.cwd);
+  wishes.from = session.who();
+  if (!p.runtime_workspace_roots.empty()) wishes.roots = p.runtime_workspace_roots;
+  if (p.approval_policy) wishes.approval_policy = name_or_json(*p.approval_policy);
+  if (p.sandbox) wishes.profile = *p.sandbox;
+  if (p.permissions) wishes.profile = name_or_json(*p.permissions);
+  session.services().threads.update(entry, wishes, [done = done, entry](const result<void>& how) {
+    if (how)
+      done(rpc::to_json(app::thread_result{info_of(*entry)}));
+    else
+      done(failure_of(how.error()));
+  });
 }
 
 void thread_methods::operator()(app::methods::thread_unsubscribe,

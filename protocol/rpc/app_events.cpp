@@ -245,6 +245,10 @@ struct event_reader {
     told.sandbox_denied = e.how.ending == attempt_ending::denied;
     return say<notifications::terminal_ended>(told);
   }
+  message operator()(const thread_events::settings_changed& e) const {
+    return say<notifications::settings_updated>(
+        {thread, seq, e.cwd, e.roots, {e.approval_json}, e.profile});
+  }
   message operator()(const thread_events::warning& e) const {
     return say<notifications::warning>({thread, seq, e.text});
   }

@@ -41,6 +41,16 @@ struct thread_resume {
   using params = thread_resume_params;
   using result = thread_result;
 };
+struct settings_update {
+  static constexpr std::string_view name = "thread/settings/update";
+  static constexpr std::string_view about =
+      "Changes folder, workspace, approval policy or profile for the calls that are still to come; "
+      "what runs, and what is being asked, is not touched. Grants, approvals and hosts for the turn "
+      "or the session end. It is recorded, and everyone who follows the thread hears it.";
+  static constexpr caller who = caller::reviewer;
+  using params = settings_update_params;
+  using result = thread_result;
+};
 struct thread_unsubscribe {
   static constexpr std::string_view name = "thread/unsubscribe";
   static constexpr std::string_view about = "Ends the subscription; the thread goes on.";
@@ -209,7 +219,7 @@ struct profile_list {
 
 using method_list =
     std::tuple<methods::initialize, methods::thread_start, methods::thread_resume,
-               methods::thread_unsubscribe, methods::thread_read, methods::thread_list,
+               methods::settings_update, methods::thread_unsubscribe, methods::thread_read, methods::thread_list,
                methods::thread_close, methods::turn_start, methods::turn_complete,
                methods::turn_interrupt, methods::tool_call, methods::tool_cancel,
                methods::terminals_list, methods::terminals_read, methods::terminals_signal,
@@ -308,6 +318,9 @@ struct resolved : notification<request_resolved> {
 struct events_missed : notification<missed_events> {
   static constexpr std::string_view name = "thread/events/missed";
 };
+struct settings_updated : notification<settings_event> {
+  static constexpr std::string_view name = "thread/settings/updated";
+};
 struct warning : notification<warning_event> {
   static constexpr std::string_view name = "warning";
 };
@@ -321,7 +334,7 @@ using notification_list =
                notifications::attempt_denied, notifications::connection_blocked,
                notifications::output, notifications::terminal_interaction,
                notifications::terminal_ended, notifications::resolved, notifications::events_missed,
-               notifications::warning>;
+               notifications::settings_updated, notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
 /// method. Parameters that cannot be read: `refuse(failure)`.

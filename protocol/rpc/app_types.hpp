@@ -98,6 +98,15 @@ struct thread_start_params {
   std::optional<json_tree> permissions;
 };
 
+struct settings_update_params {
+  std::string thread_id;
+  std::optional<std::string> cwd;
+  std::vector<std::string> runtime_workspace_roots;
+  std::optional<json_tree> approval_policy;
+  std::optional<std::string> sandbox;
+  std::optional<json_tree> permissions;
+};
+
 struct thread_result {
   thread_info thread;
 };
@@ -476,6 +485,15 @@ struct missed_events {
   std::string thread_id;
   std::int64_t after_seq = 0;
   std::int64_t before_seq = 0;
+};
+
+struct settings_event {
+  std::string thread_id;
+  std::int64_t seq = 0;
+  std::string cwd;
+  std::vector<std::string> runtime_workspace_roots;
+  raw_json approval_policy;
+  std::string sandbox;
 };
 
 struct warning_event {

@@ -246,6 +246,25 @@ struct described<app::missed_events> {
 };
 
 template <>
+struct described<app::settings_event> {
+  static constexpr std::string_view name = "SettingsEvent";
+  static constexpr std::string_view about =
+      "From here on the calls of the thread are judged and run under these settings. What was "
+      "granted or approved for the turn or the session has ended.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::settings_event::thread_id, "");
+    v.field("seq", &app::settings_event::seq,
+            "counts every event of the thread from 1 without a gap");
+    v.field("cwd", &app::settings_event::cwd, "");
+    v.field("runtimeWorkspaceRoots", &app::settings_event::runtime_workspace_roots, "");
+    v.field("approvalPolicy", &app::settings_event::approval_policy, "");
+    v.field("sandbox", &app::settings_event::sandbox,
+            "name of the profile, `custom` for an object");
+  }
+};
+
+template <>
 struct described<app::warning_event> {
   static constexpr std::string_view name = "WarningEvent";
   static constexpr std::string_view about = "For the user; it changes nothing.";

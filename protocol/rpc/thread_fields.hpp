@@ -169,6 +169,25 @@ struct described<app::thread_start_params> {
 };
 
 template <>
+struct described<app::settings_update_params> {
+  static constexpr std::string_view name = "SettingsUpdateParams";
+  static constexpr std::string_view about =
+      "Other settings for the calls of a thread that are still to come. What is left out stays.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::settings_update_params::thread_id, "");
+    v.field("cwd", &app::settings_update_params::cwd, "");
+    v.field("runtimeWorkspaceRoots", &app::settings_update_params::runtime_workspace_roots,
+            "left out: as they are; a workspace that is the folder alone goes with it");
+    v.field("approvalPolicy", &app::settings_update_params::approval_policy,
+            "name or {\"granular\":{…}}");
+    v.field("sandbox", &app::settings_update_params::sandbox, "name of a profile");
+    v.field("permissions", &app::settings_update_params::permissions,
+            "name of a profile or a profile object");
+  }
+};
+
+template <>
 struct described<app::thread_result> {
   static constexpr std::string_view name = "ThreadResult";
   static constexpr std::string_view about = "A thread.";
