@@ -6,6 +6,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace gatehouse::actors {

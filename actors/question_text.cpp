@@ -37,9 +37,9 @@ std::string first_reason(const call_plan& plan, const exec_requirement& requirem
 }
 
 ask_cause first_cause(const call_plan& plan, const exec_evaluation& evaluation) {
-  const auto asks = [&](segment_judge judge) -> const judged_segment* {
+  const auto asks = [&](segment_judge by) -> const judged_segment* {
     for (const auto& segment : evaluation.segments)
-      if (segment.judge == judge && segment.decision == decision::prompt) return &segment;
+      if (segment.judge == by && segment.decision == decision::prompt) return &segment;
     return nullptr;
   };
   if (const auto* segment = asks(segment_judge::rule)) {

@@ -5,6 +5,7 @@
 #include <caf/send.hpp>
 
 #include <csignal>
+#include <algorithm>
 #include <utility>
 
 namespace gatehouse::actors {

@@ -42,8 +42,8 @@ struct terminal_request {
   shell_request command; ///< without a time-out: `yield` bounds the wait, never the process (§122)
   bool tty = false;
   std::optional<std::chrono::milliseconds> yield;
-  std::optional<std::chrono::milliseconds> yield_cap; ///< see limit_time()
   std::optional<std::uint64_t> max_output_tokens;
+  std::optional<std::chrono::milliseconds> yield_cap{}; ///< see limit_time()
 
   bool operator==(const terminal_request&) const = default;
 };
@@ -53,8 +53,8 @@ struct stdin_arguments {
   int session_id = 0;
   std::string chars;
   std::optional<std::chrono::milliseconds> yield;
-  std::optional<std::chrono::milliseconds> yield_cap; ///< see limit_time()
   std::optional<std::uint64_t> max_output_tokens;
+  std::optional<std::chrono::milliseconds> yield_cap{}; ///< see limit_time()
 
   bool operator==(const stdin_arguments&) const = default;
 };

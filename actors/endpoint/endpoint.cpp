@@ -3,6 +3,7 @@
 #include "actors/endpoint/client_wishes.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
+#include "reactor/clock.hpp"
 
 #include <utility>
 

@@ -17,7 +17,7 @@ json_tree tree_of(const std::string& json) {
           .result_value()
           .value());
   REQUIRE(answer);
-  return answer->decision;
+  return answer->decision.value();
 }
 
 review_request about_host() {
