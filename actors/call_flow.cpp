@@ -261,8 +261,7 @@ void call_flow::classify() {
     boundary wanted = *boundary_;
     wanted.approved_hosts.push_back(network_->host);
     return offer_retry({ask_source::network, {}, {}}, host_retry_reason(*network_),
-                       host_retry_allows(*network_), std::move(wanted),
-                       {2, false, network_->host});
+                       host_retry_allows(*network_), std::move(wanted), {2, false, network_->host});
   }
   if (!unsandboxed_allowed(plan_) || !may_ask_to_leave_sandbox()) return end_after_last_attempt();
   boundary wanted;

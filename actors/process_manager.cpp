@@ -160,8 +160,8 @@ caf::result<attempt_result_ptr> process_manager::run_attempt(const attempt_ptr& 
   const int id = open->second.session_id;
   session s;
   auto now = terms_.process_now ? terms_.process_now() : std::nullopt;
-  s.actor = system().spawn<process_session>(now ? *std::move(now) : terms_.process, id, open->second.yield,
-                                            process_manager_actor{this});
+  s.actor = system().spawn<process_session>(now ? *std::move(now) : terms_.process, id,
+                                            open->second.yield, process_manager_actor{this});
   s.request = open->second.request;
   s.attempt = what;
   s.started = terms_.process.host.loop->now();

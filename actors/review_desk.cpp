@@ -61,9 +61,8 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
   terms.guardian =
-      terms_.guardian &&
-      guardian_in_charge(terms_.approval ? terms_.approval() : approval_policy{},
-                         terms_.auto_review, asked.strict);
+      terms_.guardian && guardian_in_charge(terms_.approval ? terms_.approval() : approval_policy{},
+                                            terms_.auto_review, asked.strict);
   terms.user = terms_.user && (!terms_.user_present || terms_.user_present());
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);

@@ -34,20 +34,19 @@ void session_thread::on(const thread_messages::update_settings& m) {
     return answer({});
   }
   const auto& session = m.terms->session;
-  when_recorded(entry(audit_kind::session, {},
-                      audit_session(audit_.program, audit_.version, session.cwd,
-                                    encode_approval_policy(session.approval),
-                                    encode_profile(session.profile), session.backend)),
-                [this, m, answer](const std::string& why_not) {
-                  if (!why_not.empty())
-                    return answer(error{
-                        errc::io,
-                        "nothing was changed, since it could not be recorded: " + why_not,
-                        {}});
-                  if (closing_) return answer(wrong_order("the thread is closing"));
-                  adopt(m);
-                  answer({});
-                });
+  when_recorded(
+      entry(audit_kind::session, {},
+            audit_session(audit_.program, audit_.version, session.cwd,
+                          encode_approval_policy(session.approval), encode_profile(session.profile),
+                          session.backend)),
+      [this, m, answer](const std::string& why_not) {
+        if (!why_not.empty())
+          return answer(error{
+              errc::io, "nothing was changed, since it could not be recorded: " + why_not, {}});
+        if (closing_) return answer(wrong_order("the thread is closing"));
+        adopt(m);
+        answer({});
+      });
 }
 
 void session_thread::adopt(const thread_messages::update_settings& m) {

@@ -44,8 +44,8 @@ process_manager_actor& session_thread::terminals() {
   if (terminals_) return terminals_;
   process_manager_terms terms;
   terms.process = process_terms_now();
-  terms.process_now =
-      [this, alive = caf::actor_cast<session_thread_actor>(this)]() -> std::optional<process_terms> {
+  terms.process_now = [this, alive = caf::actor_cast<session_thread_actor>(
+                                 this)]() -> std::optional<process_terms> {
     if (!partners_.runtime) return std::nullopt;
     return process_terms_now();
   };
@@ -128,8 +128,8 @@ void session_thread::terminal_answered(const std::string& call_id, const exec_re
   }
   report.session_id = reply.result.session_id;
   const auto& said = reply.result.output;
-  report.output.aggregated = truncate_to_tokens(said, call->second.max_output_tokens,
-                                                reply.result.omitted_bytes);
+  report.output.aggregated =
+      truncate_to_tokens(said, call->second.max_output_tokens, reply.result.omitted_bytes);
   report.output.aggregate_omitted_bytes =
       reply.result.omitted_bytes + bytes_beyond(said, call->second.max_output_tokens);
   ended(call_id, std::make_shared<const call_report>(std::move(report)));

@@ -176,7 +176,7 @@ private:
   std::function<void()> turn_over_; ///< tells the managed network, if there is one (§112)
   std::vector<caf::actor> retired_; ///< of settings before; calls that run may still need them
   std::vector<std::function<void()>> retired_turns_; ///< as turn_over_, of theirs
-  process_manager_actor terminals_; ///< made with the first terminal session
+  process_manager_actor terminals_;                  ///< made with the first terminal session
   std::map<std::string, told_of_call>
       background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id

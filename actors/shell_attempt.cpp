@@ -4,8 +4,8 @@
 
 #include <caf/send.hpp>
 
-#include <csignal>
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 namespace gatehouse::actors {

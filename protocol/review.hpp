@@ -67,7 +67,7 @@ enum class ask_source : std::uint8_t {
 struct ask_cause {
   ask_source source = ask_source::policy;
   std::vector<std::string> segment; ///< the part of the command that it is about; empty: all of it
-  std::string rule;                 ///< `rule`, `network`: "FILE:LINE", or the domain rule; may be empty
+  std::string rule; ///< `rule`, `network`: "FILE:LINE", or the domain rule; may be empty
 };
 
 /// A question to a reviewer about exactly one attempt of one call.

@@ -20,7 +20,7 @@ struct shell_request {
   std::string workdir; ///< empty: the session's folder; relative: below it
   std::optional<std::chrono::milliseconds> timeout;
   std::optional<std::chrono::milliseconds> time_cap; ///< see limit_time()
-  bool login = false; ///< with a script only
+  bool login = false;                                ///< with a script only
   gatehouse::sandbox_permissions sandbox_permissions = gatehouse::sandbox_permissions::use_default;
   std::optional<gatehouse::additional_permissions> additional_permissions;
   std::string justification;

@@ -91,7 +91,8 @@ private:
     }
     owner_.sessions_[session_->id()].at = this;
     session_->attach(port_, version_, manner.granted);
-    port_->send(rpc::write_result(message.id(), rpc::to_json(facts(resumed, manner.granted)), version_));
+    port_->send(
+        rpc::write_result(message.id(), rpc::to_json(facts(resumed, manner.granted)), version_));
     if (resumed) session_->catch_up();
     if (manner.granted.asked_about_all) session_->want_approvals();
   }

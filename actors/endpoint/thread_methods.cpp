@@ -38,8 +38,7 @@ app::thread_read_result read_result_of(const thread_entry& entry, const say::thr
   told.running = s.running;
   for (const auto& g : s.grants)
     told.grants.push_back({static_cast<std::int64_t>(g.id),
-                           g.scope == grant_scope::turn ? "turn" : "session",
-                           g.turn_id,
+                           g.scope == grant_scope::turn ? "turn" : "session", g.turn_id,
                            app::permissions_json(g.permissions)});
   for (const auto& a : s.approvals)
     told.approvals.push_back({static_cast<std::int64_t>(a.id), a.shown});

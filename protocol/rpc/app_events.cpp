@@ -173,8 +173,7 @@ struct event_reader {
   }
   message operator()(const thread_events::review_asked& e) const {
     if (e.who != reviewer_kind::user) return std::nullopt;
-    const auto asked =
-        approval_of(thread, {event.turn_id, event.seq, event.unix_ms}, e.question);
+    const auto asked = approval_of(thread, {event.turn_id, event.seq, event.unix_ms}, e.question);
     return outgoing{request_name(asked.kind), to_json(asked), e.question.review_id};
   }
   message operator()(const thread_events::review_resolved& e) const {

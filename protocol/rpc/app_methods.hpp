@@ -45,7 +45,8 @@ struct settings_update {
   static constexpr std::string_view name = "thread/settings/update";
   static constexpr std::string_view about =
       "Changes folder, workspace, approval policy or profile for the calls that are still to come; "
-      "what runs, and what is being asked, is not touched. Grants, approvals and hosts for the turn "
+      "what runs, and what is being asked, is not touched. Grants, approvals and hosts for the "
+      "turn "
       "or the session end. It is recorded, and everyone who follows the thread hears it.";
   static constexpr caller who = caller::reviewer;
   using params = settings_update_params;
@@ -219,13 +220,14 @@ struct profile_list {
 
 using method_list =
     std::tuple<methods::initialize, methods::thread_start, methods::thread_resume,
-               methods::settings_update, methods::thread_unsubscribe, methods::thread_read, methods::thread_list,
-               methods::thread_close, methods::turn_start, methods::turn_complete,
-               methods::turn_interrupt, methods::tool_call, methods::tool_cancel,
-               methods::terminals_list, methods::terminals_read, methods::terminals_signal,
-               methods::terminals_resize, methods::terminals_terminate, methods::terminals_clean,
-               methods::policy_explain, methods::approval_list, methods::approval_resolve,
-               methods::approval_allow_refused, methods::grant_revoke, methods::profile_list>;
+               methods::settings_update, methods::thread_unsubscribe, methods::thread_read,
+               methods::thread_list, methods::thread_close, methods::turn_start,
+               methods::turn_complete, methods::turn_interrupt, methods::tool_call,
+               methods::tool_cancel, methods::terminals_list, methods::terminals_read,
+               methods::terminals_signal, methods::terminals_resize, methods::terminals_terminate,
+               methods::terminals_clean, methods::policy_explain, methods::approval_list,
+               methods::approval_resolve, methods::approval_allow_refused, methods::grant_revoke,
+               methods::profile_list>;
 
 /// The requests of the server: questions to reviewers, by what they are about.
 namespace server_requests {

@@ -40,8 +40,8 @@ json_tree respelled(json_tree tree, const spelling& from, const spelling& to) {
 
 raw_json permissions_json(const additional_permissions& permissions) {
   auto text = encode_additional_permissions(permissions);
-  const json_source own{.what = "permissions", .code = errc::internal, .remedy = {},
-                        .max_bytes = text.size()};
+  const json_source own{
+      .what = "permissions", .code = errc::internal, .remedy = {}, .max_bytes = text.size()};
   auto tree = parse_json(text, own);
   if (!tree) return {std::move(text)}; // never: it is our own
   return {to_json(respelled(*std::move(tree), in_tools, on_wire))};

@@ -44,7 +44,8 @@ TEST_SUITE("actors.client_wishes") {
     CHECK_FALSE(params_of(R"({"telepathy":true})"));
   }
 
-  TEST_CASE("§D13 only a reviewer's connection is asked, and not when it says that nobody is there") {
+  TEST_CASE(
+      "§D13 only a reviewer's connection is asked, and not when it says that nobody is there") {
     CHECK(kind_of(asked(R"({"approvals":true})", authority::agent)) == "authority");
     CHECK_FALSE(asked(R"({"approvals":false})", authority::agent).granted.answers);
     CHECK_FALSE(asked("{}", authority::agent).granted.answers);

@@ -1,5 +1,5 @@
-#include "protocol/rpc/app_events.hpp"
 #include "protocol/profile_json.hpp"
+#include "protocol/rpc/app_events.hpp"
 #include "protocol/rpc/app_methods.hpp"
 #include "protocol/rpc/app_permissions.hpp"
 
@@ -98,11 +98,11 @@ TEST_SUITE("protocol.app_answers") {
         app::given_from({none, grant_scope::session, {}}, about_host(), review_decision::approved));
   }
 
-  TEST_CASE("§16a the answer of the reference surface: permissions alone accept, none of them refuse") {
+  TEST_CASE(
+      "§16a the answer of the reference surface: permissions alone accept, none of them refuse") {
     const auto q = about_permissions();
     const auto said = [](const std::string& answer) {
-      const auto read =
-          read_message(R"({"jsonrpc":"2.0","id":1,"result":)" + answer + "}");
+      const auto read = read_message(R"({"jsonrpc":"2.0","id":1,"result":)" + answer + "}");
       return codec<app::approval_answer>::decode(std::get<message>(read).result_value().value())
           .value();
     };

@@ -111,7 +111,8 @@ TEST_SUITE("protocol.tool_request") {
     }
   }
 
-  TEST_CASE("§95 a client's time limit is kept apart from the call's own, so that it only shortens") {
+  TEST_CASE(
+      "§95 a client's time limit is kept apart from the call's own, so that it only shortens") {
     using namespace std::chrono_literals;
     auto command = decode_tool_arguments("shell_command", R"({"command":"ls","timeout_ms":5000})");
     REQUIRE(command);
