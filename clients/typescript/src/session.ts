@@ -105,6 +105,7 @@ export class Session {
     return this.#ready;
   }
 
+  /** What a listener throws comes up as an uncaught exception, and changes nothing here. */
   on<E extends keyof AnyEvents>(event: E, hear: (params: AnyEvents[E]) => void): () => void {
     const all = this.#listeners.get(event) ?? new Set();
     this.#listeners.set(event, all);
@@ -330,6 +331,14 @@ export class Session {
   }
 
   #tell<E extends keyof AnyEvents>(event: E, params: AnyEvents[E]): void {
-    for (const hear of [...(this.#listeners.get(event) ?? [])]) (hear as (p: AnyEvents[E]) => void)(params);
+    for (const hear of [...(this.#listeners.get(event) ?? [])])
+      try {
+        (hear as (p: AnyEvents[E]) => void)(params);
+      } catch (error) {
+        // A listener's fault is its program's to hear of; here, things go on.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
   }
 }

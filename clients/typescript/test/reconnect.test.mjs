@@ -132,3 +132,53 @@ test('a reviewer client refuses the credential of an agent, and the other way ro
   endpoint.authority = 'reviewer';
   await assert.rejects(AgentClient.connect(options()), /credential of an agent/);
 });
+
+/** What listeners throw, instead of an end of the test. */
+function uncaught(t) {
+  const thrown = [];
+  const later = globalThis.queueMicrotask;
+  t.mock.method(globalThis, 'queueMicrotask', (run) =>
+    later(() => {
+      try {
+        run();
+      } catch (error) {
+        thrown.push(error.message);
+      }
+    }),
+  );
+  return thrown;
+}
+
+test('§201 a listener that throws does not keep the client away for ever, or reconnecting for ever', limit, async (t) => {
+  const thrown = uncaught(t);
+  await agentWithThread();
+  for (const event of ['disconnected', 'connected', 'threadLost', 'warning'])
+    client.on(event, () => {
+      throw new Error(event);
+    });
+  const heard = [];
+  client.on('warning', (event) => heard.push(event.seq)); // a listener behind one that throws
+  client.session.follow('gone', 0);
+  endpoint.cut();
+  assert.equal((await client.listThreads()).length, 1);
+  endpoint.emit();
+  await until(() => heard.length > 0);
+  assert.equal(client.connected, true);
+  assert.equal(endpoint.requests.filter((r) => r.method === 'initialize').length, 2);
+  await until(() => thrown.length >= 4);
+  assert.deepEqual([...new Set(thrown)].sort(), ['connected', 'disconnected', 'threadLost', 'warning']);
+});
+
+test('a listener of the end that throws leaves no request waiting', limit, async (t) => {
+  const thrown = uncaught(t);
+  client = await AgentClient.connect(options({ reconnect: false }));
+  client.on('closed', () => {
+    throw new Error('closed');
+  });
+  const waiting = client.startTurn({ threadId: 't' });
+  await until(() => endpoint.requests.some((r) => r.method === 'turn/start'));
+  endpoint.cut();
+  await assert.rejects(waiting, ConnectionLostError);
+  await assert.rejects(client.listThreads(), ConnectionLostError);
+  await until(() => thrown.length === 1);
+});
