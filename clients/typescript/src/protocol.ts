@@ -722,6 +722,8 @@ export type ReviewerMethod =
 export interface ServerRequests {
   /** Sent to every connected reviewer under the same id; the first valid answer counts. */
   'item/commandExecution/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
+  'item/fileChange/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
+  'item/permissions/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
 }
 
 /** Notifications of the server, by method. */
@@ -741,6 +743,12 @@ export interface Notifications {
   'thread/events/missed': MissedEvents;
   'warning': WarningEvent;
 }
+
+export const serverRequestMethods = [
+  'item/commandExecution/requestApproval',
+  'item/fileChange/requestApproval',
+  'item/permissions/requestApproval',
+] as const satisfies readonly (keyof ServerRequests)[];
 
 export const notificationMethods = [
   'thread/status/changed',
