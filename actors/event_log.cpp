@@ -1,6 +1,7 @@
 #include "actors/event_log.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -17,16 +18,6 @@ std::size_t size_of(const proposal& what) {
   return size_of(what.argv) + what.cwd.size() + what.justification.size();
 }
 
-/// What is not text is counted by the piece: segments with their rules, reviews, attempts.
-std::size_t size_of(const call_report& report) {
-  constexpr std::size_t segment = 2048;
-  constexpr std::size_t record = 512;
-  const auto& output = report.output;
-  return sizeof report + segment * report.evaluation.segments.size() +
-         record * (report.reviews.size() + report.attempts.size()) + output.stdout_text.size() +
-         output.stderr_text.size() + output.aggregated.size() + report.message.size();
-}
-
 std::size_t size_of(const thread_event_body& body) {
   if (const auto* item = std::get_if<thread_events::item_started>(&body))
     return size_of(item->what) + (item->patch ? item->patch->text.size() : 0);
@@ -36,7 +27,7 @@ std::size_t size_of(const thread_event_body& body) {
   if (const auto* delta = std::get_if<thread_events::output_delta>(&body))
     return delta->bytes.size();
   if (const auto* item = std::get_if<thread_events::item_ended>(&body))
-    return size_of(*item->report);
+    return kept_bytes(*item->report);
   return 0;
 }
 
@@ -48,6 +39,8 @@ thread_event_ptr event_log::add(std::string turn_id, thread_event_body what) {
       thread_event{++last_, std::move(turn_id), std::move(what), unix_ms_()});
   const bool delta = std::holds_alternative<thread_events::output_delta>(event->what);
   (delta ? deltas_ : others_).push_back({event, bytes});
+  if (std::holds_alternative<thread_events::item_ended>(event->what))
+    whole_ends_.push_back(std::prev(others_.end()));
   bytes_ += bytes;
   if (delta) delta_bytes_ += bytes;
   make_room();
@@ -60,11 +53,28 @@ void event_log::make_room() {
   };
   while (bytes_ > max_bytes_ && deltas_.size() + others_.size() > 1) {
     const bool delta = can_go(deltas_) && (2 * delta_bytes_ > max_bytes_ || !can_go(others_));
+    if (!delta && shorten_oldest_end()) continue;
     auto& from = delta ? deltas_ : others_;
     bytes_ -= from.front().bytes;
     if (delta) delta_bytes_ -= from.front().bytes;
     from.pop_front();
   }
+}
+
+bool event_log::shorten_oldest_end() {
+  if (whole_ends_.empty() || whole_ends_.front()->event->seq == last_) return false;
+  auto& [event, bytes] = *whole_ends_.front();
+  whole_ends_.pop_front();
+  const auto& whole = std::get<thread_events::item_ended>(event->what);
+  thread_event_body outcome = thread_events::item_ended{
+      std::make_shared<const call_report>(outcome_of(*whole.report)), whole.patch};
+  const auto now = sizeof(thread_event) + size_of(outcome);
+  if (now >= bytes) return true; // there was nothing to leave out
+  bytes_ -= bytes - now;
+  bytes = now;
+  event = std::make_shared<const thread_event>(
+      thread_event{event->seq, event->turn_id, std::move(outcome), event->unix_ms});
+  return true;
 }
 
 std::vector<thread_event_ptr> event_log::after(std::uint64_t seq) const {

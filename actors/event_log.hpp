@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <string>
@@ -15,8 +16,8 @@ namespace gatehouse::actors {
 
 /// Numbers the events of one thread and keeps the newest for whoever was away. Where there are too
 /// many, pieces of output go first while they hold more than half of the room: the end of their
-/// call says the whole output again. Below that the oldest of all else goes, which was heard long
-/// ago.
+/// call says the whole output again. Below that the oldest ends of calls lose their output and say
+/// so; last the oldest of all else goes, which was heard long ago.
 class event_log {
 public:
   /// @param max_bytes that what is kept may hold, by a rough count; the newest event is kept
@@ -37,6 +38,8 @@ private:
     std::size_t bytes = 0;
   };
   void make_room();
+  /// False: there is none but the newest event.
+  bool shorten_oldest_end();
 
   std::size_t max_bytes_;
   std::function<std::int64_t()> unix_ms_;
@@ -45,6 +48,7 @@ private:
   std::uint64_t last_ = 0;
   std::list<kept> deltas_; ///< pieces of output; each list by rising numbers
   std::list<kept> others_;
+  std::deque<std::list<kept>::iterator> whole_ends_; ///< ends of calls that have their output
 };
 
 } // namespace gatehouse::actors

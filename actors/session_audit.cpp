@@ -1,6 +1,7 @@
 #include "actors/audit/auditor.hpp"
 #include "actors/session_thread.hpp"
 #include "protocol/approval_policy_json.hpp"
+#include "protocol/denial_message.hpp"
 #include "protocol/profile_json.hpp"
 
 #include <caf/actor_system.hpp>
@@ -49,7 +50,16 @@ void session_thread::when_recorded(audit_record what,
 }
 
 // The end is told when it is written, so that nobody knows more than the audit.
-void session_thread::ended(const std::string& call_id, const call_report_ptr& report) {
+void session_thread::ended(const std::string& call_id, const call_report_ptr& given) {
+  auto report = given;
+  if (const auto call = running_.find(call_id);
+      call != running_.end() && !stopped_because_.empty() &&
+      call->second.told.turn == stopped_turn_ && given->ending == call_ending::aborted &&
+      given->message == cancelled_message()) {
+    auto told = *given;
+    told.message = interrupted_message(stopped_because_);
+    report = std::make_shared<const call_report>(std::move(told));
+  }
   if (!partners_.auditor) return conclude(call_id, report);
   when_recorded(entry(audit_kind::end, call_id, audit_end(*report)),
                 [this, call_id, report](const std::string& why_not) {

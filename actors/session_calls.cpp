@@ -1,4 +1,5 @@
 #include "actors/hooked_call.hpp"
+#include "actors/patch_intake.hpp"
 #include "actors/random_id.hpp"
 #include "actors/session_refusals.hpp"
 #include "actors/session_thread.hpp"
@@ -44,12 +45,14 @@ std::optional<error> session_thread::cannot_begin(const tool_request& asked) {
   if (asked.call_id.empty() || asked.call_id.size() > longest_id)
     return wrong_order("a call id has 1 to " + std::to_string(longest_id) + " bytes");
   if (used_ids_.contains(asked.call_id))
-    return wrong_order("the id `" + asked.call_id + "` was used before in this thread",
-                       "Give every call an id of its own.");
+    return wrong_order("the id `" + asked.call_id +
+                           "` was used before in this thread, and what became of it is no longer "
+                           "known",
+                       "Look at what it did before the same is run again under another id.");
   // A call of the turn that was stopped is an item like any other (§D11), and refused.
   const bool stopped = !stopped_because_.empty() && asked.turn_id == stopped_turn_;
   if (!asked.turn_id.empty() && asked.turn_id != turn_ && !stopped)
-    return wrong_order("the turn `" + asked.turn_id + "` is not open");
+    return error{errc::not_found, "the turn `" + asked.turn_id + "` is not open", {}};
   return std::nullopt;
 }
 
@@ -64,21 +67,71 @@ void session_thread::on(const thread_messages::begin_call& m) {
   if (turn_.empty() && stopped_because_.empty()) open_turn({});
   if (const auto* wish = std::get_if<permissions_request>(&asked.arguments))
     return ask_permissions(asked, *wish, m.done);
+  auto planned = plan_of(asked.arguments);
+  planned.plan.call_id = asked.call_id;
+  planned.plan.review_nonce = random_id();
+  run(asked, std::move(planned), m.done);
+}
+
+planned_call session_thread::plan_of(const tool_arguments& asked) {
   planned_call planned;
-  if (const auto* order = std::get_if<stdin_arguments>(&asked.arguments)) {
+  if (const auto* order = std::get_if<stdin_arguments>(&asked)) {
     planned.plan.what.argv = {"write_stdin", std::to_string(order->session_id), order->chars};
     planned.plan.what.cwd = now_->session.cwd;
   } else {
-    const auto* terminal = std::get_if<terminal_request>(&asked.arguments);
-    planned = plan_call(now_->session,
-                        terminal ? terminal->command : std::get<shell_request>(asked.arguments),
-                        granted_now());
+    const auto* terminal = std::get_if<terminal_request>(&asked);
+    planned =
+        plan_call(now_->session, terminal ? terminal->command : std::get<shell_request>(asked),
+                  granted_now());
     planned.plan.what.tty = terminal && terminal->tty;
   }
-  planned.plan.call_id = asked.call_id;
-  planned.plan.review_nonce = random_id();
   planned.plan.home = terms_.judgement.search.home;
-  run(asked, std::move(planned), m.done);
+  planned.plan.tool = tool_name(asked);
+  return planned;
+}
+
+std::optional<error> session_thread::cannot_judge() {
+  auto unknown = look_at_rules();
+  if (auto moved = moved_folder(now_->session.real_roots))
+    unknown = error{errc::boundary_failed, *std::move(moved), {}};
+  return unknown;
+}
+
+void session_thread::on(const thread_messages::explain_call& m) {
+  m.done(closing_ ? wrong_order("the thread is closing") : explain(m.arguments));
+}
+
+result<thread_messages::explained_call> session_thread::explain(const tool_arguments& asked) {
+  if (!std::holds_alternative<shell_request>(asked) &&
+      !std::holds_alternative<terminal_request>(asked))
+    return error{errc::invalid_request,
+                 "a call of " + std::string{tool_name(asked)} + " is not judged by policy",
+                 "shell_command, exec_command and apply_patch can be explained."};
+  auto planned = plan_of(asked);
+  if (auto unknown = cannot_judge()) return *std::move(unknown);
+  auto& plan = planned.plan;
+  thread_messages::explained_call told;
+  auto patch = result<std::optional<patch_intake>>{std::optional<patch_intake>{}};
+  if (!planned.handler_refusal && !terms_.judgement.elsewhere)
+    patch = take_in_patch(plan, terms_.judgement);
+  if (!patch) return patch.error();
+  if (*patch) {
+    plan = std::move((*patch)->plan);
+    told.evaluation = std::move((*patch)->evaluation);
+  } else {
+    told.evaluation = judge(plan, terms_.judgement);
+  }
+  auto& requirement = told.evaluation.requirement;
+  const auto refuse = [&](std::string why) {
+    requirement = {};
+    requirement.reason = std::move(why);
+    requirement.refused_by = refused_by::handler;
+  };
+  if (planned.handler_refusal) requirement = *std::move(planned.handler_refusal);
+  if (plan.what.patch && !partners_.patches) refuse("patches are not applied here");
+  if (!stopped_because_.empty()) refuse(turn_over_message(stopped_because_));
+  told.sandbox = call_flow::first_boundary(plan, requirement);
+  return told;
 }
 
 session_thread::running_call&
@@ -113,13 +166,9 @@ bool session_thread::refuse_after_stop(const std::string& id) {
 void session_thread::run(const tool_request& asked, planned_call planned,
                          std::function<void(const result<call_report_ptr>&)> on_end) {
   const auto id = asked.call_id;
-  planned.plan.tool = tool_name(asked.arguments);
   auto& call = begin_item(id, planned.plan.tool, planned.plan.what, std::move(on_end));
   if (refuse_after_stop(id)) return;
-  auto unknown = look_at_rules();
-  if (auto moved = moved_folder(now_->session.real_roots))
-    unknown = error{errc::boundary_failed, *std::move(moved), {}};
-  if (unknown) {
+  if (auto unknown = cannot_judge()) {
     call_report report;
     report.call_id = id;
     report.message = failure_message(*unknown);

@@ -98,6 +98,7 @@ call_report session_thread::permissions_report(const review_request& question,
                                                const review_answer& said) {
   call_report report;
   report.call_id = question.call_id;
+  report.evaluation.requirement.kind = requirement_kind::needs_approval;
   report.reviews.push_back({question.review_id, 1, said.reviewer, said.decision, said.reason});
   if (said.decision == review_decision::abort) {
     report.ending = call_ending::aborted;

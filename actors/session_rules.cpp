@@ -34,9 +34,10 @@ void session_thread::keep_next_rule() {
     const auto written = audit ? audit->record_and_wait(noted) : result<void>{};
     slot->emplace(written ? keep(*rule) : rules_result{written.error()});
   };
-  const auto queued = workers_.submit(work, [self = caf::actor_cast<session_thread_actor>(this)] {
-    caf::anon_send(self, report_v, std::string{});
-  });
+  const auto queued =
+      workers_.submit_for_sure(work, [self = caf::actor_cast<session_thread_actor>(this)] {
+        caf::anon_send(self, report_v, std::string{});
+      });
   keeping_ = queued.has_value();
   if (!queued)
     publish(thread_events::warning{"the rule was not kept: " + to_string(queued.error())}, turn_);

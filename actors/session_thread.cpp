@@ -139,7 +139,7 @@ void session_thread::add_network() {
                           {audit_kind::amendment, id, {}, {}, 0, audit_amendment("host", text)}))
           keep(key, allow);
       };
-      (void)workers.submit(work, [] {});
+      (void)workers.submit_for_sure(work, [] {});
     };
   network.on_blocked = [self =
                             caf::actor_cast<observer_actor>(this)](const blocked_connection& what) {
@@ -213,6 +213,12 @@ void session_thread::heard(const thread_event_body& what) {
   auto* const known = call != running_.end()               ? &call->second.told
                       : in_background != background_.end() ? &in_background->second
                                                            : nullptr;
+  if (const auto* refused = std::get_if<thread_events::connection_blocked>(&what);
+      refused && audit_.sink) {
+    auto made = entry(audit_kind::denial, id, audit_denial(refused->what));
+    made.attempt = refused->what.attempt;
+    audit_.sink->record(std::move(made), {});
+  }
   const bool delta = std::holds_alternative<thread_events::output_delta>(what);
   if (delta && (!known || known->output_withheld || ++known->deltas > most_deltas)) return;
   publish(what, known ? known->turn : turn_);
@@ -223,11 +229,6 @@ thread_event_ptr session_thread::publish(thread_event_body what, const std::stri
   for (const auto& s : subscribers_)
     s.subscriber->on_event(event);
   return event;
-}
-
-void session_thread::on(const thread_messages::add_transcript& m) {
-  note(
-      {m.from_user ? transcript_entry::kind::user : transcript_entry::kind::assistant, {}, m.text});
 }
 
 // The user's first words stay: they say what all of this is for.
@@ -266,7 +267,7 @@ void session_thread::on(const thread_messages::unsubscribe& m) {
 void session_thread::on(const thread_messages::read_status& m) {
   thread_messages::thread_status status;
   status.turn_id = turn_;
-  status.waits_for_user = !stopped_because_.empty();
+  status.stopped_because = stopped_because_;
   status.last_seq = log_.last_seq();
   for (const auto& [id, call] : running_)
     status.running.push_back(id);

@@ -85,13 +85,13 @@ private:
 
   void on(const thread_messages::begin_call& m);
   void on(const thread_messages::cancel_call& m);
+  void on(const thread_messages::explain_call& m);
   void on(const thread_messages::answer_review& m);
   void on(const thread_messages::allow_refused& m);
   void on(const thread_messages::start_turn& m);
   void on(const thread_messages::end_turn& m);
   void on(const thread_messages::subscribe& m);
   void on(const thread_messages::unsubscribe& m);
-  void on(const thread_messages::add_transcript& m);
   void on(const thread_messages::read_status& m);
   void on(const thread_messages::revoke& m);
   void on(const thread_messages::list_terminals& m);
@@ -119,6 +119,9 @@ private:
   void retire();
   void dismiss_retired();
   [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
+  [[nodiscard]] planned_call plan_of(const tool_arguments& asked);
+  [[nodiscard]] std::optional<error> cannot_judge();
+  [[nodiscard]] result<thread_messages::explained_call> explain(const tool_arguments& asked);
   void open_turn(std::string turn_id);
   void stop_turn(const std::string& why);
   void close_turn(thread_events::turn_ending how, const std::string& reason);
@@ -139,7 +142,7 @@ private:
   /// where it came as a command, also by those of `tool`.
   tool_call_actor spawn_call(orchestrator_partners partners, hook_tool tool);
   void cancel(const std::string& call_id, const running_call& call);
-  void ended(const std::string& call_id, const call_report_ptr& report);
+  void ended(const std::string& call_id, const call_report_ptr& given);
   void conclude(const std::string& call_id, const call_report_ptr& report);
   void begin_audit();
   /// @param go_on hears nothing when the entry stands, else why it does not
@@ -181,6 +184,7 @@ private:
       background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id
   std::set<std::string> used_ids_;              ///< of calls and turns
+  std::set<std::string> turn_ids_;              ///< of these
   std::string turn_;                            ///< empty: none is open
   std::string stopped_because_;                 ///< not empty: calls wait for the user's next turn
   std::string stopped_turn_;

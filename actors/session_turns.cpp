@@ -10,9 +10,8 @@ namespace gatehouse::actors {
 void session_thread::open_turn(std::string turn_id) {
   turn_ = turn_id.empty() ? "turn-" + random_id() : std::move(turn_id);
   used_ids_.insert(turn_);
+  turn_ids_.insert(turn_);
   now_->hooks.turn_id = partners_.turn = now_->turn = turn_;
-  stopped_because_.clear();
-  memory_->breaker.reset();
   publish(thread_events::turn_started{}, turn_);
 }
 
@@ -26,17 +25,44 @@ void session_thread::on(const thread_messages::start_turn& m) {
     why = wrong_order("a turn id has at most " + std::to_string(longest_id) + " bytes");
   else if (used_ids_.contains(m.turn_id))
     why = wrong_order("the id `" + m.turn_id + "` was used before in this thread");
+  else if (!stopped_because_.empty() && !m.by_user)
+    why = error{errc::cancelled, "the last turn was stopped: " + stopped_because_,
+                "Wait: only the user opens the next turn, by turn/start of a reviewer."};
   if (why) {
     if (m.done) m.done(*std::move(why));
     return;
   }
+  if (m.by_user) { // an agent that opened turns would lift what stops it
+    stopped_because_.clear();
+    memory_->breaker.reset();
+  }
+  if (!m.input.empty())
+    note({m.by_user ? transcript_entry::kind::user : transcript_entry::kind::assistant,
+          {},
+          m.input});
   open_turn(m.turn_id);
   if (m.done) m.done(turn_);
 }
 
 void session_thread::on(const thread_messages::end_turn& m) {
-  if (turn_.empty() || (!m.turn_id.empty() && m.turn_id != turn_)) return;
-  close_turn(m.how, m.reason);
+  const auto answer = [&](const result<void>& what) {
+    if (m.done) m.done(what);
+  };
+  if (closing_) return answer(wrong_order("the thread is closing"));
+  if (!m.turn_id.empty() && m.turn_id != turn_) {
+    // To stop a turn that is over stops nothing; whoever wants that must hear it.
+    const bool over = m.by_user ? !stopped_because_.empty() && m.turn_id == stopped_turn_
+                                : turn_ids_.contains(m.turn_id);
+    if (over) return answer({});
+    return answer(error{errc::not_found, "the turn `" + m.turn_id + "` is not open", {}});
+  }
+  if (!m.by_user) {
+    if (!turn_.empty()) close_turn(m.how, m.reason);
+  } else if (stopped_because_.empty()) {
+    if (turn_.empty()) open_turn({}); // a stop between turns is a turn that is stopped
+    stop_turn(m.reason);
+  }
+  answer({});
 }
 
 void session_thread::stop_turn(const std::string& why) {

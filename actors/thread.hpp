@@ -66,6 +66,19 @@ struct cancel_call {
   std::string call_id;
 };
 
+/// What policy says of a call, and the boundary that its first attempt would get.
+struct explained_call {
+  exec_evaluation evaluation;
+  sandbox_summary sandbox;
+};
+/// Decides about a call as begin_call would at this moment, with the rules, grants and policies of
+/// the thread; nothing runs and nobody is asked (§133a). Errors: errc::invalid_request for tools
+/// that no policy judges; else why the call could not be judged, and would not run.
+struct explain_call {
+  tool_arguments arguments;
+  std::function<void(const result<explained_call>&)> done; ///< never unset
+};
+
 /// A person's answer to a question. It counts when it is the first one that fits: the question
 /// stands, the digest is the one that was shown (a no needs none), and the decision was on offer.
 /// Else errc::invalid_request, and the question still stands.
@@ -87,20 +100,28 @@ struct allow_refused {
   std::function<void(const result<void>&)> done; ///< may be unset
 };
 
-/// Opens a turn; the user has spoken, so what ended the turn before no longer counts (§51, §48a).
-/// Errors: errc::invalid_request when one is open or the id was used before.
+/// Opens a turn. Where the user has spoken, what ended the turn before no longer counts (§51,
+/// §48a). Errors: errc::invalid_request when one is open or the id was used before; errc::cancelled
+/// when a turn was stopped and it is not the user who speaks.
 struct start_turn {
   std::string turn_id;                                  ///< empty: one is made
   std::function<void(const result<std::string>&)> done; ///< the id; may be unset
+  bool by_user = true;                                  ///< else by the agent
+  std::string
+      input; ///< what the user, or the agent, said, for the automatic reviewer; may be empty
 };
 
 /// Ends the open turn: its calls are cancelled, its questions withdrawn, its grants end. Terminal
-/// sessions that have outlived their calls go on (§127). Nothing happens when `turn_id` is neither
-/// empty nor the open one.
+/// sessions that have outlived their calls go on (§127). A turn that has ended, or none where
+/// `turn_id` is empty, needs nothing. Errors: errc::not_found when `turn_id` is no turn of this
+/// thread, or not the one that the user could stop.
 struct end_turn {
-  std::string turn_id;
+  std::string turn_id; ///< empty: the open one
   thread_events::turn_ending how = thread_events::turn_ending::completed;
   std::string reason;
+  bool by_user = false; ///< the user stops the agent: calls wait for the user's next start_turn,
+                        ///< also where no turn is open
+  std::function<void(const result<void>&)> done{}; ///< may be unset
 };
 
 /// From now on `subscriber` hears every event. `after` set: first those it has missed since then,
@@ -116,15 +137,9 @@ struct unsubscribe {
   std::shared_ptr<thread_subscriber> subscriber;
 };
 
-/// A message of the conversation, for the automatic reviewer (§48a).
-struct add_transcript {
-  bool from_user = true; ///< else the agent's
-  std::string text;
-};
-
 struct thread_status {
   std::string turn_id;         ///< empty: none is open
-  bool waits_for_user = false; ///< a turn was stopped; no call runs before the next start_turn
+  std::string stopped_because; ///< not empty: no call runs before the user's next start_turn
   std::uint64_t last_seq = 0;
   std::vector<std::string> running;         ///< call ids
   std::vector<review_request> open_reviews; ///< that a person can answer, oldest first
@@ -194,16 +209,15 @@ struct close_thread {
 
 } // namespace thread_messages
 
-using thread_message =
-    std::variant<thread_messages::begin_call, thread_messages::cancel_call,
-                 thread_messages::answer_review, thread_messages::allow_refused,
-                 thread_messages::start_turn, thread_messages::end_turn, thread_messages::subscribe,
-                 thread_messages::unsubscribe, thread_messages::add_transcript,
-                 thread_messages::read_status, thread_messages::revoke,
-                 thread_messages::list_terminals, thread_messages::read_terminal,
-                 thread_messages::signal_terminal, thread_messages::resize_terminal,
-                 thread_messages::end_terminal, thread_messages::clean_terminals,
-                 thread_messages::update_settings, thread_messages::close_thread>;
+using thread_message = std::variant<
+    thread_messages::begin_call, thread_messages::cancel_call, thread_messages::explain_call,
+    thread_messages::answer_review, thread_messages::allow_refused, thread_messages::start_turn,
+    thread_messages::end_turn, thread_messages::subscribe, thread_messages::unsubscribe,
+    thread_messages::read_status, thread_messages::revoke, thread_messages::list_terminals,
+    thread_messages::read_terminal, thread_messages::signal_terminal,
+    thread_messages::resize_terminal, thread_messages::end_terminal,
+    thread_messages::clean_terminals, thread_messages::update_settings,
+    thread_messages::close_thread>;
 
 /// One thread; copies mean the same one. Made by a thread_host, which ends it if nobody has.
 class thread_handle {

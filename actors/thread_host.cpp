@@ -78,6 +78,7 @@ thread_host::~thread_host() {
   }
   (void)reactor::run_until_actors_done(s.loop, *s.system, 10s);
   s.system.reset();
+  s.workers.finish(); // what it still has to write, it writes into the audit first
   s.audit = {};
 }
 

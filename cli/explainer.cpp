@@ -149,6 +149,7 @@ result<explanation> explainer::explain(const explain_request& request) {
   wish.prefix_rule = request.prefix_rule;
   auto planned = actors::plan_call(*terms, wish);
   auto& plan = planned.plan;
+  plan.what.tty = request.tty;
 
   explanation answer;
   const auto& rules = *(*found)->rules;

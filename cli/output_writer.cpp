@@ -36,18 +36,25 @@ struct output_writer::state {
   std::deque<piece> queue;
   std::size_t bytes = 0; ///< in the queue and in the write under way
   std::array<int, 2> failed{};
+  bool writing = false;
+  int kept_back = 0;          ///< guards of `keep_back` that live
+  std::size_t before = 0;     ///< pieces in the queue that are older than the first of these
   bool wanted = false;        ///< somebody waits for `may_go_on`
   std::function<void()> wake; ///< unset: closed
 
   [[nodiscard]] bool may_go_on() const { return bytes <= little || failed[0] || failed[1]; }
 
+  [[nodiscard]] bool may_write() const { return !queue.empty() && (kept_back == 0 || before > 0); }
+
   void run() {
     std::unique_lock lock{mutex};
     for (;;) {
-      changed.wait(lock, [&] { return !wake || !queue.empty(); });
+      changed.wait(lock, [&] { return !wake || may_write(); });
       if (!wake) return;
       const auto next = std::move(queue.front());
       queue.pop_front();
+      if (before > 0) --before;
+      writing = true;
       const auto index = index_of(next.stream);
       if (failed[index] == 0) {
         lock.unlock();
@@ -56,6 +63,7 @@ struct output_writer::state {
         lock.lock();
         failed[index] = reason;
       }
+      writing = false;
       bytes -= next.text.size();
       if (wake && (bytes == 0 || failed[index] != 0 || (wanted && may_go_on()))) {
         wanted = false;
@@ -123,10 +131,17 @@ std::optional<int> output_writer::failure(reactor::output_stream stream) const {
   return reason != 0 ? std::optional{reason} : std::nullopt;
 }
 
-void output_writer::wait_until_idle(const std::atomic<bool>& given_up) const {
+std::shared_ptr<void> output_writer::keep_back(const std::atomic<bool>& given_up) {
   std::unique_lock lock{state_->mutex};
-  while (state_->wake && state_->bytes != 0 && !given_up)
+  if (state_->kept_back++ == 0) state_->before = state_->queue.size();
+  std::shared_ptr<void> guard{nullptr, [s = state_](void*) {
+                                const std::scoped_lock last{s->mutex};
+                                --s->kept_back;
+                                s->changed.notify_all();
+                              }};
+  while (state_->wake && (state_->writing || state_->before > 0) && !given_up)
     state_->changed.wait_for(lock, between_looks);
+  return guard;
 }
 
 void output_writer::close() {

@@ -16,7 +16,7 @@ namespace gatehouse::cli {
 /// Writes to standard output and standard error on a thread of its own, so that a reader who does
 /// not read holds up nothing but the writing: signals, time limits and the command's end go on
 /// (§95, §204). Everything is written completely and in the order of `write`. One loop's thread
-/// uses it, but for `wait_until_idle`.
+/// uses it, but for `keep_back`.
 class output_writer {
 public:
   /// `loop` outlives `close`, and gets an event when something can go on.
@@ -35,8 +35,9 @@ public:
   /// The errno of the first failure of that stream.
   [[nodiscard]] std::optional<int> failure(reactor::output_stream stream) const;
 
-  /// Blocks until `idle`, `close`, or `given_up`. Any thread but the loop's.
-  void wait_until_idle(const std::atomic<bool>& given_up) const;
+  /// Blocks until what was queued so far is written, `close`, or `given_up`. What is queued from
+  /// the call on is written only when the returned guard is gone. Any thread but the loop's.
+  [[nodiscard]] std::shared_ptr<void> keep_back(const std::atomic<bool>& given_up);
   /// Drops what is not written yet, and every `next`. A write that hangs is left to the end of the
   /// program.
   void close();

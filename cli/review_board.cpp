@@ -117,6 +117,10 @@ board_step review_board::refused(const std::string& request_id, std::string_view
   return {.text = text + std::string{prompt}, .answer = {}};
 }
 
+bool review_board::waits_for_daemon() const {
+  return connected_ && std::ranges::any_of(open_, &entry::sent);
+}
+
 std::string review_board::list() const {
   std::string text = "\n";
   for (const auto& [question, sent] : open_)

@@ -49,6 +49,8 @@ public:
 
   [[nodiscard]] std::size_t standing() const noexcept { return open_.size(); }
   [[nodiscard]] std::size_t answered() const noexcept { return answered_; }
+  /// Answers are on their way: the daemon has not said yet that it took them.
+  [[nodiscard]] bool waits_for_daemon() const;
 
 private:
   struct entry {

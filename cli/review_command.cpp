@@ -11,9 +11,11 @@
 #include "reactor/signals.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,6 +24,9 @@ namespace gatehouse::cli {
 namespace {
 
 namespace app = rpc::app;
+
+/// How long the end waits for the daemon to say that it took the last answers.
+constexpr std::chrono::seconds answer_limit{5};
 
 struct where_to {
   reactor::websocket_address address;
@@ -148,12 +153,15 @@ public:
     };
     events.on_asked = [this](const auto& question) { asked(question); };
     events.on_resolved = [this](const app::request_resolved& outcome) {
+      answering_.erase(outcome.request_id);
       if (open_.erase(outcome.request_id) > 0) say(typed_json("resolved", rpc::to_json(outcome)));
     };
     events.on_answered = [this](const std::string& id, const std::string& why_not) {
+      answering_.erase(id);
       if (!why_not.empty()) refuse(id, why_not);
     };
     events.on_lost = [this, first = events.on_lost](const std::string& why) {
+      answering_.clear();
       if (*connected_)
         say(typed_json("lost", "{\"message\":" + rpc::to_json(json_tree{why}) + "}"));
       else
@@ -171,6 +179,7 @@ public:
     const auto signals = reactor::signal_watch::open(loop_, {SIGINT, SIGTERM, SIGHUP},
                                                      [this](int) { end_.with(exit_ok); });
     loop_.run_until([this] { return end_.over; });
+    loop_.run_until([this] { return answering_.empty(); }, answer_limit);
     return end_.status;
   }
 
@@ -198,6 +207,7 @@ private:
     if (!name || !decision) return refuse("", "an answer needs requestId and decision");
     const auto known = open_.find(*name);
     if (known == open_.end()) return refuse(*name, "this question does not stand");
+    answering_.insert(*name);
     link_->answer(
         {known->second.thread_id, *name, decision->encode(), known->second.action_digest});
   }
@@ -206,6 +216,7 @@ private:
   review_end end_;
   std::shared_ptr<bool> connected_ = std::make_shared<bool>(false);
   std::map<std::string, app::approval_request> open_;
+  std::set<std::string> answering_; ///< the daemon has not said yet that it took these
   std::unique_ptr<review_link> link_;
   std::unique_ptr<reactor::line_reader> input_;
 };
@@ -242,6 +253,8 @@ public:
                                     [this](int signal) { got(signal); });
     loop_.run_until([this] { return end_.over; });
     keys_.reset();
+    // An answer that was given shall not be lost, nor counted as a question that stands.
+    loop_.run_until([this] { return !board_.waits_for_daemon(); }, answer_limit);
     if (*connected_)
       print_error("Answered: " + std::to_string(board_.answered()) +
                   ". Still standing: " + std::to_string(board_.standing()) + ".\n");
@@ -276,8 +289,8 @@ private:
   }
 
   void carry_out(const board_step& step) {
-    if (step.forget_input) ::tcflush(terminal_, TCIFLUSH);
-    print_error(step.text);
+    if (!end_.over && step.forget_input) ::tcflush(terminal_, TCIFLUSH);
+    if (!end_.over) print_error(step.text);
     if (step.answer) link_->answer(*step.answer);
     if (step.leave) end_.with(exit_ok);
   }

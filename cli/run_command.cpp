@@ -93,11 +93,12 @@ bool lost_output(const output_writer& out) {
   return lost(out.failure(to_stdout)) || lost(out.failure(to_stderr));
 }
 
-/// A question is read below the output that led to it.
+/// A question is read below the output that led to it, and nothing is written over it: a command
+/// that runs on could draw another question there.
 actors::question_asker after_output(actors::question_asker ask, const writer_ptr& out) {
   return [ask = std::move(ask), out](const review_request& question,
                                      const std::atomic<bool>& withdrawn) {
-    out->wait_until_idle(withdrawn);
+    const auto quiet = out->keep_back(withdrawn);
     return ask(question, withdrawn);
   };
 }

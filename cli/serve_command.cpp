@@ -153,8 +153,8 @@ int serve_command(arguments given) {
       backend && *backend != sandbox_backend::none)
     terms.sandboxes.emplace_back(to_string(*backend));
   terms.open_thread = [&desk](const actors::thread_wishes& wishes) { return desk->open(wishes); };
-  terms.explain = [&explain](const std::string& cwd, const json_tree& call) {
-    return explain_for(*explain, cwd, call);
+  terms.explain = [&explain](std::string_view tool, const json_tree& call) {
+    return explain_for(*explain, tool, call);
   };
   terms.profiles = [&desk] { return desk->profiles(); };
   actors::endpoint endpoint{host, std::move(terms)};

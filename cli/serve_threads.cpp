@@ -5,6 +5,7 @@
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
+#include "protocol/tool_request.hpp"
 #include "sandbox/host_paths.hpp"
 
 #include <algorithm>
@@ -15,6 +16,8 @@
 
 namespace gatehouse::cli {
 namespace {
+
+constexpr std::size_t most_roots = 64;
 
 constexpr std::string_view nobody =
     "no reviewer is connected to this server: connect one, add a rule, or change the approval "
@@ -39,28 +42,70 @@ bool is_below(const std::string& path, const std::string& root) {
          (path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/');
 }
 
-/// What protects `folder` in the workspace of every served root around it; empty when one of them
-/// leaves it open. Below a protected name all is writable for whoever has his root there.
-std::string protection_of(const std::string& folder, const std::vector<std::string>& served,
-                          const permission_profile& profile,
-                          const policy::access_context& of_thread) {
-  std::string why;
-  for (const auto& root : served) {
-    if (!is_below(folder, root)) continue;
-    if (const auto named = policy::find_protected_name(of_thread.protected_names, root, folder)) {
-      why = "protected name `" + named->name + "`";
-      continue;
+/// What protects folders in the workspaces of the served roots.
+class served_roots {
+public:
+  served_roots(const std::vector<std::string>& roots, const permission_profile& profile,
+               const policy::access_context& of_thread)
+      : roots_{roots}, profile_{profile}, of_thread_{of_thread}, found_(roots.size()) {}
+
+  /// What protects `folder` in the workspace of every root around it; empty when one of them leaves
+  /// it open. Below a protected name all is writable for whoever has his root there.
+  std::string protection_of(const std::string& folder) {
+    std::string why;
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+      if (!is_below(folder, roots_[i])) continue;
+      if (const auto named =
+              policy::find_protected_name(of_thread_.protected_names, roots_[i], folder)) {
+        why = "protected name `" + named->name + "`";
+        continue;
+      }
+      const auto answer = policy::evaluate_access(profile_, workspace_of(i), folder);
+      if (!answer.is_protection) return {};
+      why = answer.decided_by;
     }
-    auto context = of_thread;
-    context.cwd = root;
-    context.project_roots = {root};
-    const auto facts = sandbox::gather_host_facts(profile, context);
-    const auto answer =
-        policy::evaluate_access(profile, sandbox::with_facts(std::move(context), facts), folder);
-    if (!answer.is_protection) return {};
-    why = answer.decided_by;
+    return why;
   }
-  return why;
+
+private:
+  /// With what is found in it: a walk over its folders, so once.
+  const policy::access_context& workspace_of(std::size_t root) {
+    auto& found = found_[root];
+    if (found) return *found;
+    auto context = of_thread_;
+    context.cwd = roots_[root];
+    context.project_roots = {roots_[root]};
+    const auto facts = sandbox::gather_host_facts(profile_, context);
+    return found.emplace(sandbox::with_facts(std::move(context), facts));
+  }
+
+  const std::vector<std::string>& roots_;
+  const permission_profile& profile_;
+  const policy::access_context& of_thread_;
+  std::vector<std::optional<policy::access_context>> found_; ///< by root
+};
+
+/// A call of another tool than shell_command.
+result<explain_request> explain_request_of(std::string_view tool, std::string_view arguments) {
+  auto read = decode_tool_arguments(tool, arguments);
+  if (!read) return read.error();
+  auto* terminal = std::get_if<terminal_request>(&*read);
+  auto* asked = terminal ? &terminal->command : std::get_if<shell_request>(&*read);
+  if (!asked)
+    return error{errc::invalid_request,
+                 "a call of " + std::string{tool} + " is not judged by policy",
+                 "shell_command, exec_command and apply_patch can be explained."};
+  if (!asked->workdir.empty() && !asked->workdir.starts_with('/'))
+    return error{errc::invalid_request, "outside of a thread `workdir` is an absolute path", {}};
+  explain_request request;
+  request.command = std::move(asked->command);
+  request.cwd = std::move(asked->workdir);
+  request.sandbox_permissions = asked->sandbox_permissions;
+  request.additional_permissions = std::move(asked->additional_permissions);
+  request.prefix_rule = std::move(asked->prefix_rule);
+  request.login = asked->login;
+  request.tty = terminal && terminal->tty;
+  return request;
 }
 
 std::string_view bare(std::string_view profile) {
@@ -113,11 +158,16 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
   const bool agent = wishes.from == actors::authority::agent;
   auto cwd = real_folder(wishes.cwd);
   if (!cwd) return cwd.error();
+  if (wishes.roots.size() > most_roots)
+    return error{errc::invalid_request,
+                 "runtimeWorkspaceRoots has " + std::to_string(wishes.roots.size()) +
+                     " folders; a thread takes " + std::to_string(most_roots),
+                 "Name the folder around them."};
   std::vector<std::string> roots;
   for (const auto& root : wishes.roots) {
     auto real = real_folder(root);
     if (!real) return real.error();
-    roots.push_back(*std::move(real));
+    if (std::ranges::find(roots, *real) == roots.end()) roots.push_back(*std::move(real));
   }
   if (roots.empty()) roots.push_back(*cwd);
   auto asked = roots;
@@ -160,13 +210,13 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
       std::move(setup->terms), roots, encode_approval_policy(settings.approval.value),
       start->given_profile ? "custom" : settings.default_permissions.value};
   auto& terms = opening.terms;
-  if (agent && terms.session.profile.kind == profile_kind::managed)
+  if (agent && terms.session.profile.kind == profile_kind::managed) {
+    served_roots served{roots_, terms.session.profile, terms.session.context};
     for (const auto& folder : asked)
-      if (const auto why =
-              protection_of(folder, roots_, terms.session.profile, terms.session.context);
-          !why.empty())
+      if (const auto why = served.protection_of(folder); !why.empty())
         return error{errc::invalid_request, "'" + folder + "' is protected (" + why + ")",
                      "work in the folder around it, or let a reviewer open the thread"};
+  }
   for (const auto& root : roots)
     if (std::ranges::find(terms.session.context.project_roots, root) ==
         terms.session.context.project_roots.end())
@@ -205,12 +255,13 @@ result<std::vector<rpc::app::profile_summary>> thread_desk::profiles() const {
   return all;
 }
 
-result<std::string> explain_for(explainer& source, const std::string& cwd, const json_tree& call) {
+result<std::string> explain_for(explainer& source, std::string_view tool, const json_tree& call) {
   json_writer json;
   write_tree(json, call);
-  auto request = decode_explain_request(std::move(json).take());
+  const auto text = std::move(json).take();
+  auto request =
+      tool == "shell_command" ? decode_explain_request(text) : explain_request_of(tool, text);
   if (!request) return request.error();
-  if (request->cwd.empty()) request->cwd = cwd;
   source.look_again();
   auto told = source.explain(*request);
   if (!told) return told.error();

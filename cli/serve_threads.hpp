@@ -5,6 +5,7 @@
 #include "cli/settings_options.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gatehouse::cli {
@@ -40,7 +41,8 @@ bool asks_no_less(const approval_policy& configured, const approval_policy& wish
 /// The same for profiles, by name.
 bool touches_no_more(std::string_view configured, std::string_view wished) noexcept;
 
-/// The answer of `policy explain` as JSON, for the arguments of a tool call.
-result<std::string> explain_for(explainer& source, const std::string& cwd, const json_tree& call);
+/// The answer of `policy explain` as JSON, for the arguments of a call outside of any thread. Those
+/// of shell_command may also say what it is judged by (protocol/explain_json.hpp).
+result<std::string> explain_for(explainer& source, std::string_view tool, const json_tree& call);
 
 } // namespace gatehouse::cli

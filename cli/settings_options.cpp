@@ -1,6 +1,6 @@
 #include "cli/settings_options.hpp"
 
-#include "actors/guard_programs.hpp"
+#include "cli/guard_programs.hpp"
 #include "cli/own_program.hpp"
 #include "config/profile_resolver.hpp"
 #include "policy/path_text.hpp"
@@ -111,7 +111,7 @@ result<policy::access_context> access_context_of(const config::effective_setting
                                                  const config::locations& where,
                                                  const std::string& cwd,
                                                  std::vector<std::string> project_roots) {
-  const auto guards = actors::guard_programs(where, settings, cwd);
+  const auto guards = guard_programs(where, settings, cwd);
   if (!guards) return guards.error();
   policy::access_context context;
   context.cwd = cwd;

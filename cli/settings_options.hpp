@@ -50,7 +50,7 @@ result<sandbox_backend> chosen_backend(const config::effective_settings& setting
 
 /// What the profile's symbolic paths and protections mean for a command in `cwd`: the names of the
 /// configuration, this program's own folders and the programs that guard are protected (§63, §D14).
-/// Errors as actors::guard_programs().
+/// Errors as guard_programs().
 result<policy::access_context> access_context_of(const config::effective_settings& settings,
                                                  const config::locations& where,
                                                  const std::string& cwd,

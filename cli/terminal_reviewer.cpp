@@ -72,11 +72,12 @@ review_answer ask_at(int terminal, const review_request& question,
                      const std::atomic<bool>& withdrawn) {
   // What was typed before the question stood is no answer to it.
   ::tcflush(terminal, TCIFLUSH);
-  // A command that ran before may have left a colour or a character set that hides the question.
+  // A command that ran before, or runs, may have left a colour or a character set that hides it.
   constexpr std::string_view readable = "\x0f\x1b[0m";
   const auto text =
       question_text(view_of(question), "gatehouse: approval needed", look_of_terminal(terminal));
-  if (!write_all(terminal, question.attempt > 1 ? std::string{readable} + text : text))
+  if (!write_all(terminal,
+                 question.attempt > 1 || question.network ? std::string{readable} + text : text))
     return answer_of(question, review_decision::denied, "the terminal cannot be written to");
   for (;;) {
     write_all(terminal, "> ");

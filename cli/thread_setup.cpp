@@ -1,8 +1,8 @@
 #include "cli/thread_setup.hpp"
 
-#include "actors/guard_programs.hpp"
 #include "actors/random_id.hpp"
 #include "cli/audit_reading.hpp"
+#include "cli/guard_programs.hpp"
 #include "cli/guardian_start.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
@@ -54,7 +54,7 @@ result<actors::hook_settings> hooks_of(const start_point& start, std::string_vie
 std::vector<std::string> open_guards(const start_point& start,
                                      const actors::session_terms& session) {
   std::vector<std::string> warnings;
-  const auto guards = actors::guard_programs(start.where, start.loaded.settings, start.cwd);
+  const auto guards = guard_programs(start.where, start.loaded.settings, start.cwd);
   if (!guards || session.profile.kind == profile_kind::disabled) return warnings;
   auto context = session.context;
   context.protected_paths.clear();

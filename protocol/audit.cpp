@@ -243,6 +243,16 @@ std::string audit_denial(const denial& what) {
   return encode_denial(what);
 }
 
+std::string audit_denial(const blocked_connection& what) {
+  json_writer out;
+  out.open('{');
+  out.field("kind", "network");
+  out.key("connection");
+  out.raw(encode_blocked(what));
+  out.close('}');
+  return std::move(out).take();
+}
+
 std::string audit_attempt_end(const attempt_record& ended) {
   return encode_attempt(ended);
 }

@@ -72,6 +72,8 @@ std::string audit_file_call(std::string_view method, std::string_view path,
                             std::string_view destination, std::size_t bytes,
                             std::string_view profile_json);
 std::string audit_denial(const denial& what);
+/// Of the managed network.
+std::string audit_denial(const blocked_connection& what);
 std::string audit_attempt_end(const attempt_record& ended);
 std::string audit_end(const call_report& report);
 /// @param what "rule" or "host", @param text the line that is added

@@ -1,6 +1,96 @@
 #include "protocol/call_report.hpp"
 
+#include "protocol/utf8.hpp"
+
+#include <algorithm>
+
 namespace gatehouse {
+namespace {
+
+constexpr std::size_t longest_text = 1024;
+constexpr std::size_t most_changes = 32;
+
+void shorten(std::string& text) {
+  if (text.size() <= longest_text) return;
+  text.resize(longest_text);
+  text.resize(text.size() - incomplete_utf8_suffix(text));
+  text += " [cut]";
+}
+
+void shorten(std::optional<error>& failure) {
+  if (!failure) return;
+  shorten(failure->message);
+  shorten(failure->remedy);
+}
+
+std::size_t size_of(const std::optional<error>& failure) {
+  return failure ? failure->message.size() + failure->remedy.size() : 0;
+}
+
+std::size_t size_of(const std::vector<file_change>& changes) {
+  std::size_t bytes = changes.size() * sizeof(file_change);
+  for (const auto& change : changes)
+    bytes += change.path.size() + change.from.size();
+  return bytes;
+}
+
+} // namespace
+
+call_report outcome_of(const call_report& report) {
+  call_report made;
+  made.call_id = report.call_id;
+  made.ending = report.ending;
+  made.evaluation.requirement.kind = report.evaluation.requirement.kind;
+  made.evaluation.requirement.bypass_sandbox = report.evaluation.requirement.bypass_sandbox;
+  made.evaluation.requirement.refused_by = report.evaluation.requirement.refused_by;
+  made.sandbox = report.sandbox;
+  made.reviews = report.reviews;
+  for (auto& review : made.reviews)
+    shorten(review.reason);
+  made.attempts = report.attempts;
+  for (auto& attempt : made.attempts) {
+    attempt.blocked = {};
+    attempt.warnings = {};
+    shorten(attempt.failure);
+  }
+  const auto& output = report.output;
+  made.output.total_bytes = std::max<std::uint64_t>(
+      output.total_bytes,
+      output.stdout_text.size() + output.stderr_text.size() + output.truncated_bytes);
+  made.output.truncated_bytes = made.output.aggregate_omitted_bytes = made.output.total_bytes;
+  made.output.dropped = true;
+  if (report.patch) {
+    made.patch.emplace();
+    made.patch->tolerant_matches = report.patch->tolerant_matches;
+    if (report.patch->committed.size() <= most_changes)
+      made.patch->committed = report.patch->committed;
+  }
+  made.session_id = report.session_id;
+  made.message = report.message;
+  shorten(made.message);
+  made.failure = report.failure;
+  shorten(made.failure);
+  return made;
+}
+
+std::size_t kept_bytes(const call_report& report) noexcept {
+  constexpr std::size_t segment = 2048; // with its rule and its words
+  const auto& output = report.output;
+  auto bytes =
+      sizeof report + report.call_id.size() + segment * report.evaluation.segments.size() +
+      std::max(output.aggregated.size(), output.stdout_text.size() + output.stderr_text.size()) +
+      report.message.size() + size_of(report.failure);
+  for (const auto& review : report.reviews)
+    bytes += sizeof review + review.reason.size();
+  for (const auto& attempt : report.attempts) {
+    bytes += sizeof attempt + attempt.blocked.size() * sizeof(blocked_connection) +
+             size_of(attempt.failure);
+    for (const auto& warning : attempt.warnings)
+      bytes += sizeof warning + warning.size();
+  }
+  if (report.patch) bytes += size_of(report.patch->asked) + size_of(report.patch->committed);
+  return bytes;
+}
 
 int exit_status(const call_report& report) noexcept {
   constexpr int stopped_by_user = 120;
@@ -20,7 +110,7 @@ int exit_status(const call_report& report) noexcept {
     return no_boundary;
   case call_ending::completed: break;
   }
-  if (report.attempts.empty()) return no_boundary;
+  if (report.attempts.empty()) return 0; // it needed no process
   const attempt_record& last = report.attempts.back();
   if (last.ending == attempt_ending::timed_out) return timed_out;
   if (last.ending == attempt_ending::cancelled) return stopped_by_user;

@@ -9,6 +9,7 @@
 #include "protocol/sandbox_choice.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ struct captured_output {
   std::uint64_t truncated_bytes = 0; ///< bytes of the two streams seen but not kept in their texts
   std::uint64_t total_bytes = 0;     ///< of both streams, as they came
   std::uint64_t aggregate_omitted_bytes = 0; ///< bytes seen but not kept in `aggregated`
+  bool dropped = false;              ///< the texts are empty since they are no longer kept
 };
 
 /// How one attempt ended, in the order of classification (§97).
@@ -97,6 +99,15 @@ struct call_report {
 };
 
 using call_report_ptr = std::shared_ptr<const call_report>;
+
+/// How the call ended, without its output and without the way to its decision: for whoever
+/// remembers many calls. Of long texts the beginning stays, of many changes of a patch none;
+/// `output.dropped` is set.
+call_report outcome_of(const call_report& report);
+
+/// Roughly what it takes to keep the report. Its output counts once, although a report holds it
+/// both apart and in the order of arrival.
+std::size_t kept_bytes(const call_report& report) noexcept;
 
 /// Exit status of `gatehouse run`: the command's own (1 for a patch that cannot be applied); 128+n
 /// for a signal; 124 time-out; 125 refused; 126/127 not executable / not found; 120 stopped by the

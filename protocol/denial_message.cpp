@@ -199,6 +199,11 @@ std::string cancelled_message() {
   return "The call was cancelled before it ended.";
 }
 
+std::string interrupted_message(std::string_view why) {
+  return lines({sentence("The call was ended, since " + std::string{why}),
+                "Do nothing more until the user answers."});
+}
+
 std::string failure_message(const error& failure) {
   return lines({sentence("The command was not run: " + failure.message),
                 failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});

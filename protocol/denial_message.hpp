@@ -36,6 +36,8 @@ std::string turn_over_message(std::string_view why);
 
 /// The caller took the call back.
 std::string cancelled_message();
+/// The turn of the call was stopped. @param why "the user stopped it"
+std::string interrupted_message(std::string_view why);
 
 /// The boundary or the program could not be started.
 std::string failure_message(const error& failure);

@@ -29,6 +29,7 @@ struct explain_request {
   std::optional<gatehouse::additional_permissions> additional_permissions;
   std::vector<std::string> prefix_rule;
   bool login = false;
+  bool tty = false; ///< a terminal, whose input stays open; no field of the request
 };
 
 /// Reads one request. What is not understood (a field, a word, NUL, bad UTF-8) is

@@ -11,6 +11,8 @@ namespace gatehouse {
 namespace {
 
 constexpr std::int64_t longest_timeout_ms = 24LL * 60 * 60 * 1000;
+/// A person is shown all of it, several times over in one message.
+constexpr std::size_t longest_arguments = 2U << 20U;
 constexpr std::int64_t most_tokens = 1'000'000'000;
 
 /// The field, unless it is missing or null: clients write their unset optionals so.
@@ -224,6 +226,11 @@ result<tool_arguments> decode_tool_arguments(std::string_view tool, std::string_
       {"request_permissions", read_permissions}};
   for (const auto& [name, read] : tools) {
     if (name != tool) continue;
+    if (json.size() > longest_arguments)
+      return error{errc::invalid_request,
+                   "the arguments have " + std::to_string(json.size()) + " bytes; a call takes " +
+                       std::to_string(longest_arguments),
+                   "Put what is long into a file."};
     const auto tree = parse_json(json, source);
     if (!tree) return tree.error();
     return read(json_node{*tree, source});

@@ -3,11 +3,14 @@
 #include "reactor/detail/event_loop_access.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
+
+#include <poll.h>
 
 namespace gatehouse::reactor {
 
@@ -16,18 +19,34 @@ using boost::system::error_code;
 
 class line_reader::impl final : public std::enable_shared_from_this<line_reader::impl> {
 public:
-  impl(event_loop& loop, unique_fd fd, line_listener listener, std::size_t max_line)
+  impl(event_loop& loop, unique_fd fd, line_listener listener, std::size_t max_line,
+       long_line beyond)
       : fd_{event_loop_access::context(loop), fd.release()},
-        listener_{std::make_shared<line_listener>(std::move(listener))}, max_line_{max_line} {}
+        listener_{std::make_shared<line_listener>(std::move(listener))}, max_line_{max_line},
+        beyond_{beyond} {}
 
   void read() {
+    reading_ = true;
     fd_.async_read_some(asio::buffer(chunk_),
                         [self = shared_from_this()](error_code ec, std::size_t n) {
-                          if (n > 0) self->take({self->chunk_.data(), n});
-                          if (!self->listener_) return;
-                          if (ec) return self->end(ec);
-                          self->read();
+                          self->reading_ = false;
+                          self->ahead_.append(self->chunk_.data(), n);
+                          self->ended_ = ec;
+                          self->go_on();
                         });
+  }
+
+  void pause() { paused_ = true; }
+
+  void resume() {
+    if (!std::exchange(paused_, false)) return;
+    asio::post(fd_.get_executor(), [self = shared_from_this()] { self->go_on(); });
+  }
+
+  [[nodiscard]] bool hung_up() {
+    if (!fd_.is_open()) return true;
+    pollfd look{fd_.native_handle(), POLLRDHUP, 0};
+    return ::poll(&look, 1, 0) > 0 && (look.revents & (POLLHUP | POLLRDHUP)) != 0;
   }
 
   void abandon() {
@@ -36,21 +55,36 @@ public:
   }
 
 private:
-  void take(std::string_view bytes) {
+  void go_on() {
+    if (!listener_ || paused_ || reading_) return;
+    take();
+    if (!listener_ || paused_) return;
+    if (ended_) return end(ended_);
+    read();
+  }
+
+  void take() {
+    const auto all = std::exchange(ahead_, {});
+    std::string_view bytes = all;
     while (!bytes.empty()) {
       const auto at = bytes.find('\n');
-      if (line_.size() + std::min(at, bytes.size()) > max_line_)
+      const auto part = bytes.substr(0, at);
+      if (line_.size() + part.size() > max_line_ && beyond_ == long_line::ends)
         return finish(error{errc::too_large,
                             "a line of more than " + std::to_string(max_line_) +
                                 " bytes on descriptor " + std::to_string(fd_.native_handle()),
                             "whoever writes it must keep its lines shorter"});
-      line_ += bytes.substr(0, at);
+      line_ += part.substr(0, max_line_ + 1 - line_.size());
       if (at == std::string_view::npos) return;
       bytes.remove_prefix(at + 1);
       const auto line = std::exchange(line_, {});
       const auto listener = listener_; // the callback may destroy the owner
       if (listener->on_line) listener->on_line(line);
       if (!listener_) return;
+      if (paused_) {
+        ahead_ = bytes;
+        return;
+      }
     }
   }
 
@@ -78,13 +112,18 @@ private:
   asio::posix::stream_descriptor fd_;
   std::shared_ptr<line_listener> listener_;
   const std::size_t max_line_;
+  const long_line beyond_;
+  bool reading_ = false, paused_ = false;
+  error_code ended_;  ///< how the last read ended
+  std::string ahead_; ///< read, and not yet taken apart
   std::string line_;
   std::array<char, 4096> chunk_;
 };
 
 std::unique_ptr<line_reader> line_reader::open(event_loop& loop, unique_fd fd,
-                                               line_listener listener, std::size_t max_line) {
-  auto reader = std::make_shared<impl>(loop, std::move(fd), std::move(listener), max_line);
+                                               line_listener listener, std::size_t max_line,
+                                               long_line beyond) {
+  auto reader = std::make_shared<impl>(loop, std::move(fd), std::move(listener), max_line, beyond);
   reader->read();
   return std::unique_ptr<line_reader>{new line_reader{std::move(reader)}};
 }
@@ -92,6 +131,18 @@ std::unique_ptr<line_reader> line_reader::open(event_loop& loop, unique_fd fd,
 line_reader::line_reader(std::shared_ptr<impl> i) : impl_{std::move(i)} {}
 line_reader::~line_reader() {
   impl_->abandon();
+}
+
+void line_reader::pause() {
+  impl_->pause();
+}
+
+void line_reader::resume() {
+  impl_->resume();
+}
+
+bool line_reader::hung_up() const {
+  return impl_->hung_up();
 }
 
 } // namespace gatehouse::reactor

@@ -30,8 +30,13 @@ public:
     if (queue_.size() == 1)
       loop_.post([self = shared_from_this()] { self->step(); }); // never inside `write`
   }
+  void when_written(std::function<void()> told) {
+    when_written_ = std::move(told);
+    if (queue_.empty()) loop_.post([self = shared_from_this()] { self->step(); });
+  }
   void abandon() {
     listener_ = {};
+    when_written_ = {};
     lost_ = true;
     fd_.close();
   }
@@ -60,12 +65,16 @@ private:
       written_ = 0;
       queue_.pop_front();
     }
-    if (std::exchange(was_long_, false) && listener_.on_drained) listener_.on_drained();
+    if (lost_) return;
+    // Copies: each may destroy the writer.
+    if (const auto told = listener_.on_drained; std::exchange(was_long_, false) && told) told();
+    if (const auto told = std::exchange(when_written_, {}); told && queue_.empty()) told();
   }
 
   event_loop& loop_;
   watched_fd fd_;
   line_writer_listener listener_;
+  std::function<void()> when_written_;
   std::deque<std::string> queue_;
   std::size_t written_ = 0; ///< of the first line
   std::size_t queued_ = 0;
@@ -88,6 +97,10 @@ line_writer::~line_writer() {
 
 void line_writer::write(std::string line) {
   impl_->write(std::move(line));
+}
+
+void line_writer::when_written(std::function<void()> told) {
+  impl_->when_written(std::move(told));
 }
 
 std::size_t line_writer::queued_bytes() const noexcept {

@@ -31,6 +31,9 @@ public:
   /// Queues the line and a newline.
   void write(std::string line);
   [[nodiscard]] std::size_t queued_bytes() const noexcept;
+  /// Calls back once, on the loop, never inside: when nothing is queued any more. Not when the
+  /// reader is gone before.
+  void when_written(std::function<void()> told);
 
 private:
   class impl;

@@ -1,6 +1,7 @@
 #include "reactor/websocket_server.hpp"
 
 #include "reactor/detail/event_loop_access.hpp"
+#include "reactor/timer.hpp"
 
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -38,13 +39,31 @@ using socket_type =
     asio::basic_stream_socket<asio::generic::stream_protocol, asio::io_context::executor_type>;
 using beast_error = beast::error_code;
 
+/// No limit of a stream's rate; it counts what was written.
+class write_counter {
+public:
+  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
+
+private:
+  friend class beast::rate_policy_access;
+  static constexpr std::size_t all = std::size_t(-1);
+  [[nodiscard]] std::size_t available_read_bytes() const noexcept { return all; }
+  [[nodiscard]] std::size_t available_write_bytes() const noexcept { return all; }
+  void transfer_read_bytes(std::size_t) noexcept {}
+  void transfer_write_bytes(std::size_t n) noexcept { written_ += n; }
+  void on_timer() noexcept {}
+
+  std::uint64_t written_ = 0;
+};
+
+using counted_stream = beast::basic_stream<asio::generic::stream_protocol,
+                                           asio::io_context::executor_type, write_counter>;
+
 /// A stream that Beast leaves open when a WebSocket ends: its own way of closing ends over bytes
 /// that were not read, and the reset of that takes the close frame with it.
-class stream_type
-    : public beast::basic_stream<asio::generic::stream_protocol, asio::io_context::executor_type> {
+class stream_type : public counted_stream {
 public:
-  using beast::basic_stream<asio::generic::stream_protocol,
-                            asio::io_context::executor_type>::basic_stream;
+  using counted_stream::counted_stream;
 };
 
 /// Beast calls it by argument-dependent lookup; `peer` reads on and closes.
@@ -92,13 +111,15 @@ std::size_t http_request::count(std::string_view name) const {
 struct websocket_server::impl : std::enable_shared_from_this<impl> {
   class peer;
 
-  impl(event_loop& loop, websocket_terms t, judge on_request, welcome on_open)
-      : context{event_loop_access::context(loop)}, terms{std::move(t)},
+  impl(event_loop& l, websocket_terms t, judge on_request, welcome on_open)
+      : loop{l}, context{event_loop_access::context(l)}, terms{std::move(t)},
         judge_request{std::move(on_request)}, open{std::move(on_open)}, acceptor{context} {}
 
   void accept();
+  void make_room();
   void stop();
 
+  event_loop& loop;
   asio::io_context& context;
   websocket_terms terms;
   judge judge_request;
@@ -109,7 +130,8 @@ struct websocket_server::impl : std::enable_shared_from_this<impl> {
   std::string unix_path;
   bool stopped = false;
   std::set<std::shared_ptr<peer>> peers;
-  std::size_t waiting = 0; ///< peers without an open WebSocket
+  std::size_t waiting = 0;    ///< peers without an open WebSocket
+  std::uint64_t accepted = 0; ///< numbers them in the order of arrival
 };
 
 /// One connection: HTTP requests, then perhaps a WebSocket.
@@ -117,10 +139,12 @@ class websocket_server::impl::peer : public websocket_connection,
                                      public std::enable_shared_from_this<peer> {
 public:
   peer(std::shared_ptr<impl> server, socket_type socket)
-      : server_{std::move(server)}, ws_{std::move(socket)} {}
+      : server_{std::move(server)}, ws_{std::move(socket)}, number_{++server_->accepted},
+        patience_{server_->loop} {}
 
   void start() {
     ++server_->waiting;
+    due_ = std::chrono::steady_clock::now() + server_->terms.handshake_limit;
     // Small messages must not wait for each other's acknowledgements. Not for Unix sockets.
     const int now = 1;
     (void)::setsockopt(beast::get_lowest_layer(ws_).socket().native_handle(), IPPROTO_TCP,
@@ -133,7 +157,9 @@ public:
     queued_ += text.size();
     if (queued_ > server_->terms.low_water) above_ = true;
     queue_.push_back(std::move(text));
-    if (queue_.size() == 1) write_next();
+    if (queue_.size() > 1) return;
+    write_next();
+    watch_the_reader();
   }
 
   [[nodiscard]] std::size_t queued_bytes() const override { return queued_; }
@@ -144,15 +170,30 @@ public:
     // A close frame holds at most 123 bytes of reason.
     reason_ =
         websocket::close_reason{static_cast<websocket::close_code>(code), reason.substr(0, 120)};
-    if (queue_.empty()) write_close();
+    if (queue_.empty()) return write_close();
+    patience_.start(server_->terms.stuck_limit, [self = shared_from_this()] { self->finish(); });
   }
 
   [[nodiscard]] bool stands() const noexcept { return !ended_; }
+
+  /// The smallest is sent away first; none: it has upgraded.
+  [[nodiscard]] std::optional<std::pair<int, std::uint64_t>> rank() const noexcept {
+    if (open_) return std::nullopt;
+    return std::pair{ended_ || sent_away_ ? 0 : requests_ > 0 ? 1 : 2, number_};
+  }
+
+  /// Another connection needs its place.
+  void send_away() {
+    if (ended_ || std::exchange(sent_away_, true)) return drop();
+    // What is under way ends with an error; a request that was awaited is answered then.
+    beast::get_lowest_layer(ws_).cancel();
+  }
 
   /// The server ends: nothing more is said to the owner.
   void abandon() {
     events_ = {};
     ended_ = true;
+    patience_.cancel();
     drop();
   }
 
@@ -161,7 +202,7 @@ private:
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(server_->terms.header_bytes));
     parser_->body_limit(server_->terms.body_bytes);
-    beast::get_lowest_layer(ws_).expires_after(server_->terms.handshake_limit);
+    beast::get_lowest_layer(ws_).expires_at(due_);
     http::async_read(ws_.next_layer(), buffer_, *parser_,
                      [self = shared_from_this()](const beast_error& ec, std::size_t) {
                        self->have_request(ec);
@@ -186,6 +227,8 @@ private:
 
   void have_request(const beast_error& ec) {
     if (ended_) return;
+    if (sent_away_)
+      return answer({503, {{"retry-after", "1"}}, "too many connections wait\n"}, false);
     if (ec) {
       if (ec == http::error::end_of_stream || ec == beast::error::timeout ||
           ec == asio::error::operation_aborted || ec == asio::error::eof ||
@@ -199,6 +242,7 @@ private:
                      "this is not a request that can be read\n"},
                     false);
     }
+    ++requests_;
     const auto request = facts();
     auto verdict = server_->judge_request(request);
     if (verdict.status == 101 && request.upgrade) {
@@ -209,7 +253,7 @@ private:
     }
     if (verdict.status == 101)
       verdict = {426, {{"upgrade", "websocket"}}, "a WebSocket is needed\n"};
-    answer(verdict, parser_->get().keep_alive());
+    answer(verdict, parser_->get().keep_alive() && requests_ < server_->terms.requests);
   }
 
   void answer(const http_answer& what, bool keep) {
@@ -222,13 +266,15 @@ private:
     response->body() = what.body;
     response->keep_alive(keep);
     response->prepare_payload();
-    beast::get_lowest_layer(ws_).expires_after(server_->terms.handshake_limit);
+    // The length stands for what GET would give.
+    if (parser_->get().method() == http::verb::head) response->body().clear();
+    beast::get_lowest_layer(ws_).expires_at(due_);
     http::async_write(
         ws_.next_layer(), *response,
         [self = shared_from_this(), response, keep](const beast_error& ec, std::size_t) {
           if (self->ended_) return;
           if (ec) return self->finish();
-          if (!keep) return self->leave();
+          if (!keep || self->sent_away_) return self->leave();
           self->read_request();
         });
   }
@@ -304,14 +350,31 @@ private:
     queue_.pop_front();
     if (!queue_.empty()) {
       write_next();
-    } else if (closing_) {
-      write_close();
-      return;
+    } else {
+      patience_.cancel();
+      if (closing_) return write_close();
     }
     if (above_ && queued_ <= server_->terms.low_water) {
       above_ = false;
       if (events_.on_drained && !closing_) events_.on_drained();
     }
+  }
+
+  /// Looks now and then whether the peer takes anything of what waits for it. What it sends is no
+  /// sign of that.
+  void watch_the_reader() {
+    looks_left_ = looks;
+    look_at_the_reader();
+  }
+
+  void look_at_the_reader() {
+    const auto taken = beast::get_lowest_layer(ws_).rate_policy().written();
+    if (std::exchange(taken_, taken) != taken) looks_left_ = looks;
+    // Nothing can be said to it at its end: a part of a message is in the way.
+    if (looks_left_ == 0) return finish();
+    --looks_left_;
+    patience_.start(std::chrono::milliseconds{server_->terms.stuck_limit} / looks,
+                    [self = shared_from_this()] { self->look_at_the_reader(); });
   }
 
   void write_close() {
@@ -357,6 +420,8 @@ private:
 
   void end() {
     ended_ = true;
+    patience_.cancel();
+    if (queue_.size() > 1) queue_.resize(1); // the first may be under way
     if (const auto closed = std::exchange(events_, {}).on_closed) closed();
   }
 
@@ -371,6 +436,13 @@ private:
 
   std::shared_ptr<impl> server_;
   websocket::stream<stream_type> ws_;
+  const std::uint64_t number_;
+  std::chrono::steady_clock::time_point due_; ///< of the upgrade
+  std::size_t requests_ = 0;
+  static constexpr int looks = 6; ///< until the limit
+  timer patience_;                ///< with a peer that does not read
+  std::uint64_t taken_ = 0;       ///< by the peer, at the last look
+  int looks_left_ = 0;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   websocket_events events_;
@@ -379,7 +451,7 @@ private:
   bool above_ = false;
   std::chrono::steady_clock::time_point left_at_;
   std::size_t unread_ = std::size_t{128} << 20U; ///< that may be thrown away at the end
-  bool open_ = false, closing_ = false, ended_ = false, dropped_ = false;
+  bool open_ = false, sent_away_ = false, closing_ = false, ended_ = false, dropped_ = false;
   websocket::close_reason reason_;
 };
 
@@ -387,12 +459,10 @@ void websocket_server::impl::accept() {
   acceptor.async_accept([self = shared_from_this()](const beast_error& ec, socket_type socket) {
     if (self->stopped) return;
     if (!ec) {
-      // Above the limit the newest is turned away at once: those who wait have come first.
-      if (self->waiting < self->terms.waiting_connections) {
-        const auto next = std::make_shared<peer>(self, std::move(socket));
-        self->peers.insert(next);
-        next->start();
-      }
+      if (self->waiting >= self->terms.waiting_connections) self->make_room();
+      const auto next = std::make_shared<peer>(self, std::move(socket));
+      self->peers.insert(next);
+      next->start();
       self->accept();
       return;
     }
@@ -403,6 +473,14 @@ void websocket_server::impl::accept() {
       if (!self->stopped) self->accept();
     });
   });
+}
+
+void websocket_server::impl::make_room() {
+  // Whoever has a credential is in within a moment; a stranger may wait for as long as it likes.
+  std::shared_ptr<peer> first;
+  for (const auto& one : peers)
+    if (one->rank() && (!first || *one->rank() < *first->rank())) first = one;
+  if (first) first->send_away();
 }
 
 void websocket_server::impl::stop() {

@@ -48,7 +48,7 @@ public:
   virtual void send(std::string text) = 0;
   /// Bytes of messages that are not yet with the kernel.
   [[nodiscard]] virtual std::size_t queued_bytes() const = 0;
-  /// Closes after what is queued. `on_closed` still comes.
+  /// Closes after what is queued, if the peer takes that in time. `on_closed` still comes.
   virtual void close(std::uint16_t code, const std::string& reason) = 0;
 };
 
@@ -66,14 +66,21 @@ struct websocket_terms {
   std::size_t frame_bytes = 16U << 20U; ///< of one message, all its fragments (else 1009)
   std::size_t header_bytes = 16U << 10U;
   std::size_t body_bytes = 64U << 10U;
+  /// From a connection's first moment to its upgrade, however many requests come before.
   std::chrono::seconds handshake_limit{10};
+  std::size_t requests = 16; ///< of one connection; the last one's answer closes it
   /// Without a sign of life for so long the connection is dead; a ping goes out at half of it.
   std::chrono::seconds idle_limit{40};
+  /// A peer that takes nothing of what waits for it for so long, whatever it sends, is dropped; so
+  /// is one that is being closed and has not taken all of it by then.
+  std::chrono::seconds stuck_limit{30};
   /// How long a connection that ends is still read, so that the peer hears why; a WebSocket whose
   /// peer goes on sending, so long after each part, up to `longest_leave`.
   std::chrono::seconds last_words{2};
   std::chrono::seconds longest_leave{30};
-  std::size_t waiting_connections = 64; ///< that have not upgraded; more are turned away
+  /// That have not upgraded. The next one is let in and the oldest sent away (503), of those that
+  /// were answered first: strangers who stay keep nobody out.
+  std::size_t waiting_connections = 64;
   std::size_t low_water = 64U << 10U;
   std::string server_name = "gatehouse";
 };

@@ -17,6 +17,7 @@ namespace {
 struct job {
   std::function<void()> work;
   std::function<void()> done;
+  bool for_sure = false;
 };
 
 /// Signals are for the loop's thread, whatever was blocked there when the pool began.
@@ -46,22 +47,30 @@ public:
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  ~impl() {
+  ~impl() { finish(); }
+
+  void finish() {
     std::deque<job> dropped; // destroyed outside of the lock: their closures may do anything
     {
       const std::lock_guard lock{mutex_};
       stopping_ = true;
-      dropped.swap(waiting_);
+      std::deque<job> kept;
+      for (auto& one : waiting_)
+        (one.for_sure ? kept : dropped).push_back(std::move(one));
+      waiting_.swap(kept);
     }
     changed_.notify_all();
     dropped.clear();
     for (auto& thread : threads_)
       thread.join();
+    threads_.clear();
+    alive_.reset();
   }
 
   result<void> submit(job next) {
     {
       const std::lock_guard lock{mutex_};
+      if (stopping_) return error{errc::cancelled, "the program ends", {}};
       if (waiting_.size() >= max_waiting_)
         return error{errc::too_large,
                      std::to_string(max_waiting_) + " jobs already wait for a worker thread",
@@ -77,7 +86,7 @@ private:
     std::unique_lock lock{mutex_};
     for (;;) {
       changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-      if (stopping_) return;
+      if (waiting_.empty()) return;
       job mine = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
@@ -110,7 +119,13 @@ worker_pool::worker_pool(event_loop& loop, std::size_t threads, std::size_t max_
 worker_pool::~worker_pool() = default;
 
 result<void> worker_pool::submit(std::function<void()> work, std::function<void()> done) {
-  return impl_->submit({std::move(work), std::move(done)});
+  return impl_->submit({std::move(work), std::move(done), false});
+}
+result<void> worker_pool::submit_for_sure(std::function<void()> work, std::function<void()> done) {
+  return impl_->submit({std::move(work), std::move(done), true});
+}
+void worker_pool::finish() {
+  impl_->finish();
 }
 
 } // namespace gatehouse::reactor

@@ -18,7 +18,7 @@ public:
   /// Fewer threads when the process table is full, std::system_error when there is no room for one.
   /// `max_waiting`: jobs that may wait for a thread; more are refused.
   worker_pool(event_loop& loop, std::size_t threads, std::size_t max_waiting = 1024);
-  /// Drops what waits, waits for what runs, and drops its completions.
+  /// As finish().
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
@@ -27,6 +27,8 @@ public:
   /// end the program: expected failures are values. Error: `too_large` too many jobs wait; then
   /// neither runs.
   result<void> submit(std::function<void()> work, std::function<void()> done);
+  /// As above, for work that must not be lost: finish() does it, too. It owns what it uses.
+  result<void> submit_for_sure(std::function<void()> work, std::function<void()> done);
 
   /// As above, for work that returns a value.
   template <class Work, class Done>
@@ -36,6 +38,10 @@ public:
     return submit([slot, work = std::move(work)]() mutable { slot->emplace(work()); },
                   [slot, done = std::move(done)]() mutable { done(std::move(**slot)); });
   }
+
+  /// Drops what waits, waits for what runs or must be done, and drops their completions. Nothing is
+  /// done afterwards.
+  void finish();
 
 private:
   class impl;

@@ -1,7 +1,5 @@
 #include "actors/audit/audit_chain.hpp"
 
-#include <string_view>
-
 #include <nettle/sha2.h>
 
 namespace gatehouse::actors {
@@ -34,6 +32,10 @@ private:
 };
 
 } // namespace
+
+chain_hash hash_of(std::string_view text) {
+  return hasher{chain_hash{}}.field(text).take();
+}
 
 chain_hash hash_of(const chain_hash& before, const audit_entry& entry) {
   return hasher{before}

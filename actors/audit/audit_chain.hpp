@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace gatehouse::actors {
 
@@ -14,6 +15,9 @@ using chain_hash = std::array<std::uint8_t, 32>;
 /// The hash of `entry` behind the entry whose hash is `before`: over that hash and all fields of
 /// this one but its own hash. Injective, since each field comes with its length.
 chain_hash hash_of(const chain_hash& before, const audit_entry& entry);
+
+/// Of a text.
+chain_hash hash_of(std::string_view text);
 
 /// 64 hexadecimal digits.
 std::string hex(const chain_hash& hash);

@@ -29,6 +29,12 @@ std::shared_ptr<thread_entry> app_methods_base::need(const std::string& thread_i
   return entry;
 }
 
+bool takes_time(std::string_view method) noexcept {
+  return method == app::methods::thread_start::name ||
+         method == app::methods::settings_update::name ||
+         method == app::methods::policy_explain::name || method == app::methods::profile_list::name;
+}
+
 bool perform(app_session& session, const rpc::message& request, const rpc_reply& done) {
   const all_methods carry_out{session, done};
   const auto if_allowed = [&]<class Method>(Method method, auto&& params) {

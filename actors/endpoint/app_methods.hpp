@@ -3,6 +3,7 @@
 #include "actors/endpoint/app_session.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 /// What the methods of the app dialect do, one overload each, by what they are about. Every one
@@ -12,6 +13,9 @@ namespace gatehouse::actors {
 /// Carries out one request of a client, if its authority may (§D13). False: there is no such
 /// method, and nothing was answered.
 bool perform(app_session& session, const rpc::message& request, const rpc_reply& done);
+
+/// It reads files, so that it had better wait for its turn.
+bool takes_time(std::string_view method) noexcept;
 
 struct app_methods_base {
   app_session& session;

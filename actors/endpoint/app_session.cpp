@@ -12,7 +12,11 @@ namespace app = rpc::app;
 
 app_session::app_session(std::string id, authority who, endpoint_services& services)
     : id_{std::move(id)}, who_{who}, services_{services}, limits_{services.limits}, out_{services},
-      feed_{std::make_shared<event_feed>(out_)}, calls_{std::make_shared<call_book>(limits_)} {}
+      feed_{std::make_shared<event_feed>(out_, services.limits.frame_bytes)},
+      calls_{std::make_shared<call_share>(limits_)},
+      lane_{std::make_shared<request_lane>(
+          [&loop = services.loop](request_lane::work what) { loop.post(std::move(what)); },
+          services.limits.waiting_requests)} {}
 
 void app_session::attach(std::shared_ptr<client_port> port, bool version,
                          const client_manner& manner) {
@@ -27,8 +31,14 @@ void app_session::detach() {
   feed_->detach();
 }
 
+void app_session::drained() {
+  out_.drained();
+  if (!out_.is_behind()) feed_->catch_up();
+}
+
 void app_session::end() {
   out_.detach();
+  lane_->clear();
   feed_->unfollow_all();
   for (const auto& entry : services_.threads.list())
     if (entry->owner == id_) services_.threads.close(entry->handle.id());
@@ -76,8 +86,19 @@ void app_session::request(const rpc::message& message) {
     const auto session = weak.lock();
     if (session && session->connection_ == asked_on) session->out_.answer(id, what);
   };
+  if (!takes_time(message.method())) return carry_out(message, reply);
+  if (lane_->is_full())
+    return reply(overloaded("too many requests of this session wait; try again when they are "
+                            "answered",
+                            lane_->size(), services_.limits.waiting_requests));
+  lane_->add([weak = weak_from_this(), message, reply] {
+    if (const auto session = weak.lock()) session->carry_out(message, reply);
+  });
+}
+
+void app_session::carry_out(const rpc::message& message, const rpc_reply& reply) {
   if (!perform(*this, message, reply))
-    reply(refused("unknown method `" + message.method() + "`", "methodNotFound",
+    reply(refused("unknown method " + shown(message.method()), "methodNotFound",
                   rpc::code::method_not_found));
 }
 

@@ -4,9 +4,11 @@
 #include "actors/endpoint/client_wishes.hpp"
 #include "actors/endpoint/client_writer.hpp"
 #include "actors/endpoint/event_feed.hpp"
+#include "actors/endpoint/request_lane.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace gatehouse::actors {
@@ -24,8 +26,10 @@ public:
   void attach(std::shared_ptr<client_port> port, bool version, const client_manner& manner);
   /// The connection is gone; what runs goes on.
   void detach();
-  /// Sends what was missed: the first after a resumption, and when the client reads again.
+  /// Sends what was missed, after a resumption.
   void catch_up() { feed_->catch_up(); }
+  /// The client has read.
+  void drained();
   /// For good: subscriptions end; the threads that this session started are closed.
   void end();
 
@@ -34,22 +38,31 @@ public:
   void thread_started(const std::shared_ptr<thread_entry>& entry);
 
   void request(const rpc::message& message);
+  /// Says what is wrong with a text that is no message.
+  void refuse(const std::optional<rpc::request_id>& id, const rpc::failure& why) {
+    out_.answer(id, why);
+  }
   /// An answer of the client to a question.
   void response(const rpc::message& message);
 
   // For the methods (app_methods.hpp).
   [[nodiscard]] endpoint_services& services() noexcept { return services_; }
   [[nodiscard]] event_feed& feed() noexcept { return *feed_; }
-  [[nodiscard]] call_book& calls() noexcept { return *calls_; }
+  /// Answers that its client has yet to read.
+  [[nodiscard]] std::size_t unsent() const noexcept { return out_.waiting(); }
+  [[nodiscard]] const std::shared_ptr<call_share>& calls() const noexcept { return calls_; }
 
 private:
+  void carry_out(const rpc::message& message, const rpc_reply& reply);
+
   std::string id_;
   authority who_;
   endpoint_services& services_;
   endpoint_limits limits_; ///< of this session
   client_writer out_;
   std::shared_ptr<event_feed> feed_;
-  std::shared_ptr<call_book> calls_;
+  std::shared_ptr<call_share> calls_;
+  std::shared_ptr<request_lane> lane_;
   std::uint64_t connection_ = 0; ///< counts those that this session had
   bool all_approvals_ = false;
 };

@@ -9,6 +9,7 @@ namespace say = thread_messages;
 
 void approval_methods::operator()(app::methods::approval_list,
                                   const app::approval_list_params& p) const {
+  if (p.thread_id && !need(*p.thread_id)) return;
   app::approval_list_result told;
   for (const auto& entry : session.services().threads.list())
     if (!p.thread_id || *p.thread_id == entry->handle.id())

@@ -1,51 +1,65 @@
 #include "actors/endpoint/call_book.hpp"
 
 #include "actors/endpoint/refusals.hpp"
-#include "protocol/rpc/app_events.hpp"
 
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace gatehouse::actors {
 
 namespace app = rpc::app;
 
-struct call_book::known_call {
-  std::string asked; ///< the parameters as JSON
-  std::optional<std::string> result;
-  std::vector<rpc_reply> waiting;
-
-  [[nodiscard]] std::size_t bytes() const { return asked.size() + result->size(); } ///< @pre ended
-};
-
 namespace {
 
-rpc::failure overloaded(std::size_t in_flight, std::size_t limit) {
-  auto full = refused("too many calls are under way in this session; try again when one has ended",
-                      "overloaded", rpc::code::overloaded);
-  full.data = R"("retryAfterMs":100,"inFlight":)" + std::to_string(in_flight) + R"(,"limit":)" +
-              std::to_string(limit);
-  return full;
+void drop_output(known_call& call) {
+  call.report = std::make_shared<const call_report>(outcome_of(*call.report));
 }
 
 } // namespace
 
-void call_book::begin(const thread_entry& thread, const app::tool_call_params& params,
-                      rpc_reply done) {
-  const auto key = thread.handle.id() + '\n' + params.call_id;
-  auto asked = rpc::to_json(params);
-  if (const auto known = calls_.find(key); known != calls_.end()) {
+call_share::~call_share() {
+  while (!outputs_.empty())
+    drop_oldest();
+}
+
+rpc::failure call_share::overloaded() const {
+  return actors::overloaded(
+      "too many calls are under way in this session; try again when one has ended", in_flight_,
+      limits_.in_flight);
+}
+
+void call_share::ended(const std::shared_ptr<known_call>& call) {
+  --in_flight_;
+  const auto bytes = kept_bytes(*call->report);
+  outputs_.push_back({call, bytes});
+  bytes_ += bytes;
+  // The newest is kept whatever its size: its client may be away.
+  while (outputs_.size() > 1 &&
+         (bytes_ > limits_.remembered_bytes || outputs_.front().call.expired()))
+    drop_oldest();
+}
+
+void call_share::drop_oldest() {
+  const auto& oldest = outputs_.front();
+  if (const auto call = oldest.call.lock()) drop_output(*call);
+  bytes_ -= oldest.bytes;
+  outputs_.pop_front();
+}
+
+void call_book::begin(const thread_handle& thread, const app::tool_call_params& params,
+                      const std::shared_ptr<call_share>& session, rpc_reply done) {
+  const auto& id = params.call_id;
+  const auto asked = hash_of(rpc::to_json(params));
+  if (const auto known = calls_.find(id); known != calls_.end()) {
     auto& call = *known->second;
     if (call.asked != asked)
-      done(refused("the call id `" + params.call_id + "` belongs to another call", "callIdReused"));
-    else if (call.result)
-      done(*call.result);
+      done(refused("the call id " + shown(id) + " belongs to another call", "callIdReused"));
+    else if (call.report)
+      done(call.report);
     else
       call.waiting.push_back(std::move(done));
     return;
   }
-  if (in_flight_ >= limits_.in_flight) return done(overloaded(in_flight_, limits_.in_flight));
+  if (session->is_full()) return done(session->overloaded());
   auto arguments = decode_tool_arguments(params.tool, rpc::to_json(params.arguments));
   if (!arguments) return done(failure_of(arguments.error()));
   if (params.timeout_ms) {
@@ -54,42 +68,41 @@ void call_book::begin(const thread_entry& thread, const app::tool_call_params& p
   }
 
   const auto call = std::make_shared<known_call>();
-  call->asked = std::move(asked);
+  call->asked = asked;
   call->waiting.push_back(std::move(done));
-  calls_.emplace(key, call);
-  ++in_flight_;
+  calls_.emplace(id, call);
+  session->began();
   tool_request wish;
-  wish.call_id = params.call_id;
+  wish.call_id = id;
   wish.turn_id = params.turn_id.value_or("");
   wish.arguments = *std::move(arguments);
-  thread.handle.send(thread_messages::begin_call{
-      std::move(wish), [weak = weak_from_this(), call, key](const result<call_report_ptr>& report) {
-        const rpc_outcome told = report ? rpc_outcome{rpc::to_json(app::result_of(**report))}
-                                        : rpc_outcome{failure_of(report.error())};
-        if (const auto book = weak.lock()) book->ended(key, *call, told, report.has_value());
+  thread.send(thread_messages::begin_call{
+      std::move(wish), [weak = weak_from_this(), from = std::weak_ptr{session}, call,
+                        id](const result<call_report_ptr>& report) {
+        const auto book = weak.lock();
+        const auto share = from.lock();
+        if (report) {
+          call->report = *report;
+          if (book) book->ended(id);
+          if (share)
+            share->ended(call);
+          else
+            drop_output(*call); // its session is over
+        } else {
+          if (book) book->calls_.erase(id); // there was no such call
+          if (share) share->failed();
+        }
+        const auto told = report ? rpc_outcome{*report} : turn_failure(report.error());
         for (const auto& one : std::exchange(call->waiting, {}))
           one(told);
       }});
 }
 
-void call_book::ended(const std::string& key, known_call& call, const rpc_outcome& told,
-                      bool keep) {
-  --in_flight_;
-  if (!keep) { // there was no such call
-    calls_.erase(key);
-    return;
-  }
-  call.result = std::get<std::string>(told);
-  finished_bytes_ += call.bytes();
-  finished_.push_back(key);
-  // The newest is kept whatever its size: its client may be away.
-  while (finished_.size() > limits_.remembered_calls ||
-         (finished_bytes_ > limits_.remembered_bytes && finished_.size() > 1)) {
-    const auto oldest = calls_.find(finished_.front());
-    finished_bytes_ -= oldest->second->bytes();
-    calls_.erase(oldest);
-    finished_.pop_front();
-  }
+void call_book::ended(const std::string& id) {
+  ended_.push_back(id);
+  if (ended_.size() <= most_ended_) return;
+  calls_.erase(ended_.front());
+  ended_.pop_front();
 }
 
 } // namespace gatehouse::actors

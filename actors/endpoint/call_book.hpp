@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/audit/audit_chain.hpp"
 #include "actors/endpoint/client_writer.hpp"
 
 #include <deque>
@@ -7,30 +8,68 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gatehouse::actors {
 
 using rpc_reply = std::function<void(const rpc_outcome&)>;
 
-/// The calls of one session by their ids. Asked again, an id is the same call: it answers with the
-/// same result, running or ended, as far as results are kept. Loop's thread.
-class call_book : public std::enable_shared_from_this<call_book> {
-public:
-  explicit call_book(const endpoint_limits& limits) : limits_{limits} {}
+/// One call by its id.
+struct known_call {
+  chain_hash asked{};     ///< of the parameters: the same id with others is another call
+  call_report_ptr report; ///< unset: it is under way
+  std::vector<rpc_reply> waiting;
+};
 
-  /// `done` hears the result at the call's end, or at once why there is no such call.
-  void begin(const thread_entry& thread, const rpc::app::tool_call_params& params, rpc_reply done);
+/// What one session has of calls: how many are under way, and the outputs of those that have ended.
+/// Where these are too many the oldest lose their output, never their outcome. Loop's thread.
+class call_share {
+public:
+  /// `limits` outlives it.
+  explicit call_share(const endpoint_limits& limits) : limits_{limits} {}
+  ~call_share();
+  call_share(const call_share&) = delete;
+  call_share& operator=(const call_share&) = delete;
+
+  [[nodiscard]] bool is_full() const noexcept { return in_flight_ >= limits_.in_flight; }
+  [[nodiscard]] rpc::failure overloaded() const;
+  void began() noexcept { ++in_flight_; }
+  /// @pre call->report is set
+  void ended(const std::shared_ptr<known_call>& call);
+  /// It did not begin.
+  void failed() noexcept { --in_flight_; }
 
 private:
-  struct known_call;
-
-  void ended(const std::string& key, known_call& call, const rpc_outcome& told, bool keep);
+  struct kept {
+    std::weak_ptr<known_call> call;
+    std::size_t bytes = 0;
+  };
+  void drop_oldest();
 
   const endpoint_limits& limits_;
-  std::map<std::string, std::shared_ptr<known_call>> calls_; ///< by thread and call id
-  std::deque<std::string> finished_;                         ///< keys of calls_, oldest first
-  std::size_t finished_bytes_ = 0;                           ///< of what is kept of them
   std::size_t in_flight_ = 0;
+  std::deque<kept> outputs_; ///< oldest first
+  std::size_t bytes_ = 0;    ///< of these
+};
+
+/// The calls of one thread by their ids, whichever session asks. Asked again, an id is the same
+/// call: it answers with the same result, running or ended; when its output is no longer kept, with
+/// its outcome. Loop's thread.
+class call_book : public std::enable_shared_from_this<call_book> {
+public:
+  explicit call_book(std::size_t most_ended) : most_ended_{most_ended} {}
+
+  /// `done` hears the result at the call's end, or at once why there is no such call.
+  void begin(const thread_handle& thread, const rpc::app::tool_call_params& params,
+             const std::shared_ptr<call_share>& session, rpc_reply done);
+  [[nodiscard]] bool knows(const std::string& call_id) const { return calls_.contains(call_id); }
+
+private:
+  void ended(const std::string& id);
+
+  std::size_t most_ended_;
+  std::map<std::string, std::shared_ptr<known_call>> calls_;
+  std::deque<std::string> ended_; ///< of these, oldest first
 };
 
 } // namespace gatehouse::actors

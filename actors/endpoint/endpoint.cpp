@@ -28,7 +28,12 @@ public:
     if (!port_) return;
     auto read = rpc::read_message(text, owner_.services_.limits.frame_bytes);
     if (const auto* bad = std::get_if<rpc::unreadable>(&read)) {
-      port_->send(rpc::write_failure(bad->id, bad->why, version_));
+      if (session_)
+        session_->refuse(bad->id, bad->why);
+      else if (port_->queued_bytes() > owner_.services_.limits.queued_bytes)
+        port_->close(policy_violation, "the first request is initialize");
+      else
+        port_->send(rpc::write_failure(bad->id, bad->why, version_));
       return;
     }
     const auto& message = std::get<rpc::message>(read);
@@ -43,7 +48,7 @@ public:
     }
   }
   void drained() override {
-    if (session_) session_->catch_up();
+    if (session_) session_->drained();
   }
   void lost() override {
     port_ = nullptr;
@@ -148,17 +153,22 @@ private:
 
 endpoint::endpoint(thread_host& host, endpoint_terms terms)
     : host_{host}, instance_{"session-" + random_id().substr(0, 8) + "-"},
-      threads_{host, std::move(terms.open_thread)}, services_{threads_,
-                                                              terms.limits,
-                                                              std::move(terms.version),
-                                                              std::move(terms.explain),
-                                                              std::move(terms.profiles),
-                                                              std::move(terms.sandboxes),
-                                                              reactor::unix_ms_now} {
-  threads_.retain(terms.limits.retained_bytes);
+      threads_{host, std::move(terms.open_thread), terms.limits}, services_{
+                                                                      threads_,
+                                                                      terms.limits,
+                                                                      std::move(terms.version),
+                                                                      std::move(terms.explain),
+                                                                      std::move(terms.profiles),
+                                                                      std::move(terms.sandboxes),
+                                                                      reactor::unix_ms_now,
+                                                                      host.loop()} {
   threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
     for (const auto& [id, one] : sessions_)
       one.session->thread_started(entry);
+  });
+  threads_.on_closed([this](const std::shared_ptr<thread_entry>& entry) {
+    for (const auto& [id, one] : sessions_)
+      one.session->feed().closed(*entry);
   });
 }
 
@@ -169,12 +179,19 @@ std::unique_ptr<client_link> endpoint::connected(authority who, std::shared_ptr<
 }
 
 rpc::failure endpoint::unknown_session(const std::string& id) const {
+  if (sessions_.contains(id)) {
+    auto why = refused("this session belongs to the other credential; it and its threads stand. "
+                       "Come back with that one, or initialize without resumeSessionId",
+                       "unknownSession");
+    why.data = R"("reason":"credential")";
+    return why;
+  }
   const bool ours = id.starts_with(instance_);
   auto why = refused(
       ours ? "there is no such session of this credential any more; with a session that had no "
              "connection for too long, the threads that it started ended. initialize without "
              "resumeSessionId"
-           : "there is no such session: this daemon was started after it. Its threads, calls and "
+           : "this daemon gave out no such session. If one before it did, its threads, calls and "
              "questions are gone, and what was granted or approved for a turn or a session; rules "
              "that were kept are in force. initialize without resumeSessionId",
       "unknownSession");

@@ -7,12 +7,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace gatehouse::actors {
 
 struct endpoint_terms {
   thread_book::opener open_thread;
-  std::function<result<std::string>(const std::string& cwd, const json_tree& arguments)> explain;
+  std::function<result<std::string>(std::string_view tool, const json_tree& arguments)> explain;
   std::function<result<std::vector<rpc::app::profile_summary>>()> profiles;
   std::vector<std::string> sandboxes; ///< told to clients
   std::string version;

@@ -58,6 +58,26 @@ void event_feed::unfollow_all() {
     s->entry->handle.send(say::unsubscribe{s});
 }
 
+void event_feed::closed(const thread_entry& entry) {
+  const auto gone = subscriptions_.extract(entry.handle.id());
+  if (gone.empty()) return;
+  const ended what{entry.handle.id(), gone.mapped()->sent_seq, entry.watch->last_seq()};
+  if (gone.mapped()->behind || !out_.attached())
+    unsaid_.push_back(what);
+  else
+    tell_ended(what);
+}
+
+void event_feed::tell_ended(const ended& what) {
+  if (what.sent_seq < what.last_seq) // they went with the thread
+    out_.notify(
+        app::notifications::events_missed::name,
+        rpc::to_json(app::missed_events{what.thread_id, static_cast<std::int64_t>(what.sent_seq),
+                                        static_cast<std::int64_t>(what.last_seq + 1)}));
+  out_.notify(app::notifications::thread_closed::name,
+              rpc::to_json(app::thread_params{what.thread_id}));
+}
+
 void event_feed::detach() {
   for (auto& [id, s] : subscriptions_) {
     s->behind = true;
@@ -68,6 +88,8 @@ void event_feed::detach() {
 }
 
 void event_feed::catch_up() {
+  for (const auto& one : std::exchange(unsaid_, {}))
+    tell_ended(one);
   for (auto& [id, s] : subscriptions_) {
     if (!s->behind) continue;
     // A new subscriber: events that are still on their way to the old one come again in order.
@@ -84,6 +106,7 @@ void event_feed::hear(subscription& from, const thread_event_ptr& event) {
   const auto current = subscriptions_.find(from.entry->handle.id());
   if (current == subscriptions_.end() || current->second.get() != &from) return;
   const auto* asked = std::get_if<thread_events::review_asked>(&event->what);
+  if (!out_.attached()) from.behind = true;
   if (from.behind) {
     if (asked) offer(from, event);
     return;
@@ -98,10 +121,12 @@ void event_feed::hear(subscription& from, const thread_event_ptr& event) {
   from.sent_seq = std::max(from.sent_seq, event->seq);
   if (const auto* over = std::get_if<thread_events::review_resolved>(&event->what))
     from.offered.erase(over->answer.review_id);
-  if (asked)
+  if (asked) {
+    tell_status(from); // a client that shows the question knows why
     offer(from, event);
-  else if (const auto message = app::message_of(thread, *event))
+  } else if (const auto message = message_of(from, *event)) {
     out_.notify(message->method, message->params);
+  }
   tell_status(from);
   // The events stay in the thread's log; the client gets them when it has read these.
   if (out_.is_behind()) from.behind = true;
@@ -109,9 +134,41 @@ void event_feed::hear(subscription& from, const thread_event_ptr& event) {
 
 void event_feed::offer(subscription& to, const thread_event_ptr& asked) {
   if (!answers_ || !out_.attached()) return;
-  const auto message = app::message_of(to.entry->handle.id(), *asked);
-  if (message && to.offered.insert(message->request_id).second)
-    out_.ask(message->request_id, message->method, message->params);
+  const auto& shown = std::get<thread_events::review_asked>(asked->what);
+  if (shown.who != reviewer_kind::user || !to.offered.insert(shown.question.review_id).second)
+    return;
+  out_.ask(
+      [entry = to.entry, asked, most = most_bytes_]() -> std::optional<client_writer::question> {
+        const auto& question = std::get<thread_events::review_asked>(asked->what).question;
+        if (!entry->watch->find_question(question.review_id))
+          return std::nullopt; // it waited too long
+        auto message = app::message_of(entry->handle.id(), *asked);
+        if (!message) return std::nullopt;
+        if (message->params.size() < most - most / 16) // the rest is for what is around it
+          return client_writer::question{question.review_id, message->method,
+                                         std::move(message->params)};
+        // Nobody says yes to what nobody can be shown.
+        entry->handle.send(say::answer_review{question.review_id,
+                                              question.digest,
+                                              review_decision::denied,
+                                              "the action is too large to be shown to a reviewer",
+                                              {}});
+        return std::nullopt;
+      });
+}
+
+std::optional<app::outgoing> event_feed::message_of(const subscription& of,
+                                                    const thread_event& event) const {
+  const auto& thread = of.entry->handle.id();
+  auto message = app::message_of(thread, event);
+  const auto* end = std::get_if<thread_events::item_ended>(&event.what);
+  if (!end || !message || message->params.size() < most_bytes_ - most_bytes_ / 16) return message;
+  return app::message_of(
+      thread,
+      {event.seq, event.turn_id,
+       thread_events::item_ended{std::make_shared<const call_report>(outcome_of(*end->report)),
+                                 end->patch},
+       event.unix_ms});
 }
 
 void event_feed::tell_status(subscription& to) {

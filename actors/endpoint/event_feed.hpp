@@ -1,13 +1,16 @@
 #pragma once
 
 #include "actors/endpoint/client_writer.hpp"
+#include "protocol/rpc/app_events.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gatehouse::actors {
 
@@ -16,7 +19,8 @@ namespace gatehouse::actors {
 /// Loop's thread.
 class event_feed : public std::enable_shared_from_this<event_feed> {
 public:
-  explicit event_feed(client_writer& out) : out_{out} {}
+  /// @param most_bytes of one message
+  event_feed(client_writer& out, std::size_t most_bytes) : out_{out}, most_bytes_{most_bytes} {}
 
   /// A person is behind the client's next connection. @pre no connection stands
   void can_be_asked(bool yes) noexcept { answers_ = yes; }
@@ -25,6 +29,8 @@ public:
   void follow(const std::shared_ptr<thread_entry>& entry, std::optional<std::uint64_t> after);
   void unfollow(const std::string& thread_id);
   void unfollow_all();
+  /// Nothing more comes of the thread; its client is told, now or when it reads again.
+  void closed(const thread_entry& entry);
 
   /// The connection is gone: the threads must know that a reviewer is.
   void detach();
@@ -38,15 +44,25 @@ public:
 
 private:
   class subscription;
+  struct ended {
+    std::string thread_id;
+    std::uint64_t sent_seq = 0, last_seq = 0;
+  };
 
   void hear(subscription& from, const thread_event_ptr& event);
+  /// The message about an event, as far as it goes into one.
+  [[nodiscard]] std::optional<rpc::app::outgoing> message_of(const subscription& of,
+                                                             const thread_event& event) const;
   /// Asks the client a question that this connection was not sent yet.
   void offer(subscription& to, const thread_event_ptr& asked);
   void tell_status(subscription& to);
+  void tell_ended(const ended& what);
 
   client_writer& out_;
   bool answers_ = false;
+  std::size_t most_bytes_;
   std::map<std::string, std::shared_ptr<subscription>> subscriptions_; ///< by thread
+  std::vector<ended> unsaid_; ///< threads that were closed while the client was away or behind
 };
 
 } // namespace gatehouse::actors

@@ -1,21 +1,42 @@
 #include "actors/endpoint/thread_book.hpp"
 
+#include "actors/endpoint/call_book.hpp"
+#include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
 
+#include <algorithm>
+
 namespace gatehouse::actors {
+
+std::optional<rpc::failure> thread_book::full_for(std::string_view owner) const {
+  const auto owned = [&](const auto& threads) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        threads, [&](const auto& one) { return one.second->owner == owner; }));
+  };
+  const auto own = owned(state_->open) + owned(state_->closing);
+  if (own >= limits_.session_threads)
+    return overloaded("this session has as many threads as one may have; thread/close ends one",
+                      own, limits_.session_threads);
+  const auto all = state_->open.size() + state_->closing.size();
+  if (all >= limits_.threads)
+    return overloaded("this server has as many threads as it takes; try again when one is closed",
+                      all, limits_.threads);
+  return std::nullopt;
+}
 
 result<std::shared_ptr<thread_entry>> thread_book::start(const thread_wishes& wishes,
                                                          std::string owner) {
   auto opening = open_(wishes);
   if (!opening) return opening.error();
   opening->terms.id = "thread-" + random_id();
-  opening->terms.retained_bytes = retained_bytes_;
+  opening->terms.retained_bytes = limits_.retained_bytes;
   auto handle = host_.open(opening->terms);
-  auto entry = std::make_shared<thread_entry>(thread_entry{
-      handle, std::move(owner), *std::move(opening), std::make_shared<thread_watch>()});
+  auto entry = std::make_shared<thread_entry>(
+      thread_entry{handle, std::move(owner), *std::move(opening), std::make_shared<thread_watch>(),
+                   std::make_shared<call_book>(limits_.remembered_calls)});
   handle.send(thread_messages::subscribe{entry->watch, false, std::nullopt});
-  threads_.emplace(handle.id(), entry);
-  if (started_) started_(entry);
+  state_->open.emplace(handle.id(), entry);
+  if (state_->started) state_->started(entry);
   return entry;
 }
 
@@ -36,22 +57,30 @@ void thread_book::update(const std::shared_ptr<thread_entry>& entry, const threa
 }
 
 std::shared_ptr<thread_entry> thread_book::find(std::string_view id) const {
-  const auto found = threads_.find(id);
-  return found == threads_.end() ? nullptr : found->second;
+  const auto found = state_->open.find(id);
+  return found == state_->open.end() ? nullptr : found->second;
 }
 
 std::vector<std::shared_ptr<thread_entry>> thread_book::list() const {
   std::vector<std::shared_ptr<thread_entry>> all;
-  for (const auto& [id, entry] : threads_)
+  for (const auto& [id, entry] : state_->open)
     all.push_back(entry);
   return all;
 }
 
 void thread_book::close(const std::string& id) {
-  const auto found = threads_.find(id);
-  if (found == threads_.end()) return;
-  found->second->handle.send(thread_messages::close_thread{});
-  threads_.erase(found);
+  const auto found = state_->open.find(id);
+  if (found == state_->open.end()) return;
+  const auto entry = found->second;
+  state_->open.erase(found);
+  state_->closing.emplace(entry->handle.id(), entry);
+  entry->handle.send(
+      thread_messages::close_thread{[weak = std::weak_ptr{state_}, id = entry->handle.id()] {
+        const auto all = weak.lock();
+        if (!all) return;
+        const auto gone = all->closing.extract(id);
+        if (!gone.empty() && all->closed) all->closed(gone.mapped());
+      }});
 }
 
 } // namespace gatehouse::actors

@@ -1,16 +1,22 @@
 #pragma once
 
+#include "actors/endpoint/endpoint_limits.hpp"
 #include "actors/endpoint/thread_watch.hpp"
 #include "actors/thread.hpp"
 #include "actors/thread_host.hpp"
+#include "protocol/rpc/envelope.hpp"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gatehouse::actors {
+
+class call_book;
 
 /// What a client asks of a new thread; unset is as configured.
 struct thread_wishes {
@@ -35,6 +41,7 @@ struct thread_entry {
   std::string owner; ///< session that started it
   thread_opening opening;
   std::shared_ptr<thread_watch> watch;
+  std::shared_ptr<call_book> calls;
 };
 
 /// Every thread of the daemon, by id. Loop's thread.
@@ -42,9 +49,13 @@ class thread_book {
 public:
   /// Decides whether a thread may be opened with these wishes, and as what; may read files.
   using opener = std::function<result<thread_opening>(const thread_wishes&)>;
+  using hearer = std::function<void(const std::shared_ptr<thread_entry>&)>;
 
-  thread_book(thread_host& host, opener open) : host_{host}, open_{std::move(open)} {}
+  thread_book(thread_host& host, opener open, const endpoint_limits& limits)
+      : host_{host}, open_{std::move(open)}, limits_{limits} {}
 
+  /// Why this session cannot start one more now; unset: it can.
+  [[nodiscard]] std::optional<rpc::failure> full_for(std::string_view owner) const;
   result<std::shared_ptr<thread_entry>> start(const thread_wishes& wishes, std::string owner);
   /// Other settings for the calls to come; `wishes` say all of them, from a reviewer. `done` hears
   /// when they hold, or why nothing has changed.
@@ -52,21 +63,24 @@ public:
               std::function<void(const result<void>&)> done);
   [[nodiscard]] std::shared_ptr<thread_entry> find(std::string_view id) const;
   [[nodiscard]] std::vector<std::shared_ptr<thread_entry>> list() const;
+  /// From now on the thread is not found; it counts until its last call has ended.
   void close(const std::string& id);
   /// Hears of every thread that is started from now on.
-  void on_started(std::function<void(const std::shared_ptr<thread_entry>&)> hear) {
-    started_ = std::move(hear);
-  }
-
-  /// How much threads started from now on keep of their events.
-  void retain(std::size_t bytes) noexcept { retained_bytes_ = bytes; }
+  void on_started(hearer hear) { state_->started = std::move(hear); }
+  /// Hears of every thread that is closed, after the last of its events.
+  void on_closed(hearer hear) { state_->closed = std::move(hear); }
 
 private:
+  struct state {
+    std::map<std::string, std::shared_ptr<thread_entry>, std::less<>> open;
+    std::map<std::string, std::shared_ptr<thread_entry>> closing;
+    hearer started, closed;
+  };
+
   thread_host& host_;
   opener open_;
-  std::size_t retained_bytes_ = thread_terms{}.retained_bytes;
-  std::map<std::string, std::shared_ptr<thread_entry>, std::less<>> threads_;
-  std::function<void(const std::shared_ptr<thread_entry>&)> started_;
+  endpoint_limits limits_;
+  std::shared_ptr<state> state_ = std::make_shared<state>(); ///< threads may end after this book
 };
 
 } // namespace gatehouse::actors

@@ -42,17 +42,20 @@ app::thread_read_result read_result_of(const thread_entry& entry, const say::thr
                            app::permissions_json(g.permissions)});
   for (const auto& a : s.approvals)
     told.approvals.push_back({static_cast<std::int64_t>(a.id), a.shown});
+  if (!s.stopped_because.empty()) told.stopped_because = s.stopped_because;
   for (const auto& h : s.hosts)
     told.hosts.push_back({static_cast<std::int64_t>(h.id), to_string(h.host), h.allowed});
   return told;
 }
 
-void end_turn_of(const app_methods_base& in, const app::turn_params& p,
-                 thread_events::turn_ending how, std::string reason) {
+void end_turn_of(const app_methods_base& in, const app::turn_params& p, say::end_turn how) {
   const auto entry = in.need(p.thread_id);
   if (!entry) return;
-  entry->handle.send(say::end_turn{p.turn_id.value_or(""), how, std::move(reason)});
-  in.ok(app::nothing{});
+  how.turn_id = p.turn_id.value_or("");
+  how.done = [done = in.done](const result<void>& ended) {
+    done(ended ? rpc_outcome{rpc::to_json(app::nothing{})} : turn_failure(ended.error()));
+  };
+  entry->handle.send(std::move(how));
 }
 
 } // namespace
@@ -68,7 +71,9 @@ void thread_methods::operator()(app::methods::thread_start,
   if (p.approval_policy) wishes.approval_policy = name_or_json(*p.approval_policy);
   if (p.sandbox) wishes.profile = *p.sandbox;
   if (p.permissions) wishes.profile = name_or_json(*p.permissions);
-  const auto entry = session.services().threads.start(wishes, session.id());
+  auto& threads = session.services().threads;
+  if (const auto full = threads.full_for(session.id())) return done(*full);
+  const auto entry = threads.start(wishes, session.id());
   if (!entry) return done(failure_of(entry.error()));
   ok(app::thread_result{info_of(**entry)});
 }
@@ -81,6 +86,13 @@ void thread_methods::operator()(app::methods::thread_resume,
   if (p.after_seq) {
     if (*p.after_seq < 0) return done(wrong_params("`afterSeq` is 0 or more"));
     after = static_cast<std::uint64_t>(*p.after_seq);
+    const auto newest = entry->watch->last_seq();
+    if (*after > newest)
+      return done(refused("`afterSeq` is " + std::to_string(*after) +
+                              ", and the newest event of this thread is " + std::to_string(newest) +
+                              ": the number is of another thread or another daemon. Leave it out, "
+                              "or give 0 for all that is kept",
+                          "unknownSeq", rpc::code::invalid_params));
   }
   ok(app::thread_result{info_of(*entry)});
   session.feed().follow(entry, after);
@@ -108,6 +120,7 @@ void thread_methods::operator()(app::methods::settings_update,
 
 void thread_methods::operator()(app::methods::thread_unsubscribe,
                                 const app::thread_params& p) const {
+  if (!need(p.thread_id)) return;
   session.feed().unfollow(p.thread_id);
   ok(app::nothing{});
 }
@@ -138,18 +151,19 @@ void thread_methods::operator()(app::methods::thread_close, const app::thread_pa
 void thread_methods::operator()(app::methods::turn_start, const app::turn_start_params& p) const {
   const auto entry = need(p.thread_id);
   if (!entry) return;
-  if (p.input) entry->handle.send(say::add_transcript{true, *p.input});
   entry->handle.send(
-      say::start_turn{p.turn_id.value_or(""), [done = done](const result<std::string>& id) {
+      say::start_turn{p.turn_id.value_or(""),
+                      [done = done](const result<std::string>& id) {
                         if (id)
                           done(rpc::to_json(app::turn_result{{*id, app::turn_state::in_progress}}));
                         else
-                          done(failure_of(id.error()));
-                      }});
+                          done(turn_failure(id.error()));
+                      },
+                      session.who() == authority::reviewer, p.input.value_or("")});
 }
 
 void thread_methods::operator()(app::methods::turn_complete, const app::turn_params& p) const {
-  end_turn_of(*this, p, thread_events::turn_ending::completed, {});
+  end_turn_of(*this, p, {{}, thread_events::turn_ending::completed, {}});
 }
 
 void thread_methods::operator()(app::methods::turn_interrupt,
@@ -158,8 +172,12 @@ void thread_methods::operator()(app::methods::turn_interrupt,
   if (entry && !p.keep_running.value_or(true) &&
       p.turn_id.value_or(entry->watch->open_turn()) == entry->watch->open_turn())
     entry->handle.send(say::clean_terminals{});
-  end_turn_of(*this, {p.thread_id, p.turn_id}, thread_events::turn_ending::interrupted,
-              "a client interrupted the turn");
+  const bool by_user = session.who() == authority::reviewer;
+  end_turn_of(*this, {p.thread_id, p.turn_id},
+              {{},
+               thread_events::turn_ending::interrupted,
+               by_user ? "the user interrupted it" : "the agent interrupted it",
+               by_user});
 }
 
 } // namespace gatehouse::actors

@@ -1,5 +1,6 @@
 #include "actors/endpoint/app_methods.hpp"
 #include "actors/endpoint/refusals.hpp"
+#include "protocol/explain_json.hpp"
 
 #include <utility>
 
@@ -9,30 +10,39 @@ namespace app = rpc::app;
 
 void tool_methods::operator()(app::methods::tool_call, const app::tool_call_params& p) const {
   const auto entry = need(p.thread_id);
-  if (entry) session.calls().begin(*entry, p, done);
+  if (!entry) return;
+  const auto limit = session.services().limits.in_flight;
+  if (session.unsent() >= limit)
+    return done(overloaded("answers wait for this client to read them; try again when it has",
+                           session.unsent(), limit));
+  entry->calls->begin(entry->handle, p, session.calls(), done);
 }
 
 void tool_methods::operator()(app::methods::tool_cancel, const app::tool_cancel_params& p) const {
   const auto entry = need(p.thread_id);
   if (!entry) return;
+  if (!entry->calls->knows(p.call_id)) return done(no_call(p.call_id));
   entry->handle.send(thread_messages::cancel_call{p.call_id});
   ok(app::nothing{});
 }
 
 void tool_methods::operator()(app::methods::policy_explain, const app::explain_params& p) const {
-  if (p.tool && *p.tool != "shell_command")
-    return done(wrong_params("only shell_command can be explained"));
-  std::string cwd;
-  if (p.thread_id) {
-    const auto entry = need(*p.thread_id);
-    if (!entry) return;
-    cwd = entry->opening.terms.session.cwd;
+  const auto tool = p.tool.value_or("shell_command");
+  if (!p.thread_id) {
+    auto told = session.services().explain(tool, p.arguments);
+    return done(told ? rpc_outcome{*std::move(told)} : failure_of(told.error()));
   }
-  auto told = session.services().explain(cwd, p.arguments);
-  if (told)
-    done(*std::move(told));
-  else
-    done(failure_of(told.error()));
+  const auto entry = need(*p.thread_id);
+  if (!entry) return;
+  // The words of the tool and no others: what differs from the thread is no call in it.
+  auto arguments = decode_tool_arguments(tool, rpc::to_json(p.arguments));
+  if (!arguments) return done(failure_of(arguments.error()));
+  using explained = thread_messages::explained_call;
+  entry->handle.send(thread_messages::explain_call{
+      *std::move(arguments), [done = done](const result<explained>& what) {
+        done(what ? rpc_outcome{encode_explain_answer(what->evaluation, what->sandbox)}
+                  : failure_of(what.error()));
+      }});
 }
 
 void tool_methods::operator()(app::methods::profile_list, const app::nothing&) const {

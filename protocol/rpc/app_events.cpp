@@ -221,7 +221,10 @@ struct event_reader {
     put_patch(told.item, e.patch);
     told.item.id = report.call_id;
     told.item.status = item_status_of(status_of(report));
-    told.item.aggregated_output = report.output.aggregated;
+    if (report.output.dropped)
+      told.item.output_dropped = true;
+    else
+      told.item.aggregated_output = report.output.aggregated;
     std::chrono::milliseconds whole{0};
     for (const auto& attempt : report.attempts)
       whole += attempt.duration;
@@ -304,15 +307,14 @@ approval_request approval_of(const std::string& thread_id, const asked_at& at,
 }
 
 std::optional<decision> decision_of(const call_report& report) {
-  // Without a judged segment nothing was decided, unless it was refused before any was looked at.
-  const bool refused = report.ending == call_ending::refused && report.reviews.empty();
-  if (report.evaluation.segments.empty() && !refused) return std::nullopt;
   switch (report.evaluation.requirement.kind) {
   case requirement_kind::skip: return decision::allow;
   case requirement_kind::needs_approval: return decision::prompt;
   case requirement_kind::forbidden: break;
   }
-  return decision::forbidden;
+  // It is also what stands there before anything is decided.
+  const bool refused = report.ending == call_ending::refused && report.reviews.empty();
+  return refused ? std::optional{decision::forbidden} : std::nullopt;
 }
 
 tool_call_result result_of(const call_report& report) {
@@ -327,6 +329,7 @@ tool_call_result result_of(const call_report& report) {
   told.output = report.output.aggregated;
   told.output_truncated = report.output.aggregate_omitted_bytes > 0;
   told.output_omitted_bytes = static_cast<std::int64_t>(report.output.aggregate_omitted_bytes);
+  if (report.output.dropped) told.output_dropped = true;
   told.sandbox_denied = was_denied(report);
   told.decision = decision_of(report);
   told.message = report.message;

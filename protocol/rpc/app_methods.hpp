@@ -78,7 +78,8 @@ struct thread_list {
 struct thread_close {
   static constexpr std::string_view name = "thread/close";
   static constexpr std::string_view about =
-      "Ends a thread with all its calls, questions, grants and approvals.";
+      "Ends a thread with all its calls, questions, grants and approvals. Everyone who follows it "
+      "hears thread/closed after its last event.";
   static constexpr caller who = caller::anyone;
   using params = thread_params;
   using result = nothing;
@@ -86,7 +87,8 @@ struct thread_close {
 struct turn_start {
   static constexpr std::string_view name = "turn/start";
   static constexpr std::string_view about =
-      "Opens a turn. A tool call without a turn opens one, too, unless a turn was stopped.";
+      "Opens a turn. A tool call without a turn opens one, too. After a turn was stopped by a "
+      "reviewer (a decision `cancel`, turn/interrupt) only a reviewer's turn/start opens the next.";
   static constexpr caller who = caller::anyone;
   using params = turn_start_params;
   using result = turn_result;
@@ -101,8 +103,9 @@ struct turn_complete {
 struct turn_interrupt {
   static constexpr std::string_view name = "turn/interrupt";
   static constexpr std::string_view about =
-      "Stops the turn: its calls are ended, its questions withdrawn. Terminal sessions that have "
-      "outlived their calls go on (§127), unless `keepRunning` says otherwise.";
+      "Stops the turn: its calls are ended, its questions withdrawn. From a reviewer it is the "
+      "user's stop, also between turns: calls are refused until a reviewer's turn/start. Terminal "
+      "sessions that have outlived their calls go on (§127), unless `keepRunning` says otherwise.";
   static constexpr caller who = caller::anyone;
   using params = turn_interrupt_params;
   using result = nothing;
@@ -284,6 +287,9 @@ struct notification {
 struct thread_status_changed : notification<status_changed> {
   static constexpr std::string_view name = "thread/status/changed";
 };
+struct thread_closed : notification<thread_params> {
+  static constexpr std::string_view name = "thread/closed";
+};
 struct turn_started : notification<turn_event> {
   static constexpr std::string_view name = "turn/started";
 };
@@ -330,12 +336,13 @@ struct warning : notification<warning_event> {
 } // namespace notifications
 
 using notification_list =
-    std::tuple<notifications::thread_status_changed, notifications::turn_started,
-               notifications::turn_completed, notifications::item_started,
-               notifications::item_completed, notifications::attempt_started,
-               notifications::attempt_denied, notifications::connection_blocked,
-               notifications::output, notifications::terminal_interaction,
-               notifications::terminal_ended, notifications::resolved, notifications::events_missed,
+    std::tuple<notifications::thread_status_changed, notifications::thread_closed,
+               notifications::turn_started, notifications::turn_completed,
+               notifications::item_started, notifications::item_completed,
+               notifications::attempt_started, notifications::attempt_denied,
+               notifications::connection_blocked, notifications::output,
+               notifications::terminal_interaction, notifications::terminal_ended,
+               notifications::resolved, notifications::events_missed,
                notifications::settings_updated, notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such

@@ -148,6 +148,7 @@ struct thread_read_result {
   std::vector<granted> grants;
   std::vector<remembered> approvals;
   std::vector<remembered_host> hosts;
+  std::optional<std::string> stopped_because;
 };
 
 enum class grant_kind : std::uint8_t { grant, approval, host };
@@ -209,6 +210,7 @@ struct tool_call_result {
   std::string output;
   bool output_truncated = false;
   std::int64_t output_omitted_bytes = 0;
+  std::optional<bool> output_dropped;
   std::string sandbox_type;
   bool sandbox_denied = false;
   std::optional<gatehouse::decision> decision;
@@ -386,6 +388,7 @@ struct command_item {
   item_status status = item_status::in_progress;
   std::optional<std::vector<file_update>> changes;
   std::optional<std::string> aggregated_output;
+  std::optional<bool> output_dropped;
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> duration_ms;
   std::optional<std::string> message;

@@ -41,6 +41,9 @@ struct described<app::tool_call_result> {
             "`output` is not all of it");
     v.field("outputOmittedBytes", &app::tool_call_result::output_omitted_bytes,
             "not kept in `output`");
+    v.field("outputDropped", &app::tool_call_result::output_dropped,
+            "true: the call ended before, this is how, and its output is no longer kept. Asking "
+            "under another id would run it a second time");
     v.field("sandboxType", &app::tool_call_result::sandbox_type,
             "of the last attempt: none, linux, landlock");
     v.field("sandboxDenied", &app::tool_call_result::sandbox_denied,

@@ -68,6 +68,8 @@ struct described<app::command_item> {
     v.field("status", &app::command_item::status, "");
     v.field("changes", &app::command_item::changes, "of `fileChange`: what the patch says");
     v.field("aggregatedOutput", &app::command_item::aggregated_output, "");
+    v.field("outputDropped", &app::command_item::output_dropped,
+            "true: the event comes again, and the output was left out since it is no longer kept");
     v.field("exitCode", &app::command_item::exit_code, "");
     v.field("durationMs", &app::command_item::duration_ms, "");
     v.field("message", &app::command_item::message, "");

@@ -205,7 +205,8 @@ struct described<app::thread_resume_params> {
   static void fields(V& v) {
     v.field("threadId", &app::thread_resume_params::thread_id, "");
     v.field("afterSeq", &app::thread_resume_params::after_seq,
-            "events after this one are sent again, as far as they are kept");
+            "events after this one are sent again, as far as they are kept; a number that this "
+            "thread has not reached is an error");
   }
 };
 
@@ -277,6 +278,8 @@ struct described<app::thread_read_result> {
     v.field("grants", &app::thread_read_result::grants, "");
     v.field("approvals", &app::thread_read_result::approvals, "");
     v.field("hosts", &app::thread_read_result::hosts, "");
+    v.field("stoppedBecause", &app::thread_read_result::stopped_because,
+            "calls are refused until a reviewer's turn/start, since a turn was stopped");
   }
 };
 
@@ -306,13 +309,13 @@ struct described<app::revoke_result> {
 template <>
 struct described<app::turn_start_params> {
   static constexpr std::string_view name = "TurnStartParams";
-  static constexpr std::string_view about = "Opens a turn: the user has spoken.";
+  static constexpr std::string_view about = "Opens a turn.";
   template <class V>
   static void fields(V& v) {
     v.field("threadId", &app::turn_start_params::thread_id, "");
     v.field("turnId", &app::turn_start_params::turn_id, "left out: one is made");
     v.field("input", &app::turn_start_params::input,
-            "what the user said, for the automatic reviewer");
+            "for the automatic reviewer: from a reviewer the user's words, from an agent its own");
   }
 };
 

@@ -16,6 +16,7 @@ thread_event_body end_of(const std::string& id, std::size_t bytes) {
   call_report report;
   report.call_id = id;
   report.output.aggregated = std::string(bytes, 'y');
+  report.output.total_bytes = bytes;
   return thread_events::item_ended{std::make_shared<const call_report>(std::move(report))};
 }
 
@@ -63,6 +64,28 @@ TEST_SUITE("actors.event_log") {
     log.add("t", end_of("new", 5000));
     const auto kept = kept_after(log, 20);
     CHECK(kept == seqs{21, 22});
+  }
+
+  TEST_CASE("§201 BR-197 the end of a call went with its output: nobody learned how it ended") {
+    event_log log{30'000};
+    for (const auto* id : {"a", "b", "c"})
+      log.add("t", end_of(id, 12'000));
+    REQUIRE(kept_after(log, 0) == seqs{1, 2, 3});
+    const auto report_of = [&](std::uint64_t seq) {
+      return std::get<thread_events::item_ended>(log.after(seq - 1).front()->what).report;
+    };
+    CHECK(report_of(1)->call_id == "a");
+    CHECK(report_of(1)->output.dropped);
+    CHECK(report_of(1)->output.aggregated.empty());
+    CHECK(report_of(1)->output.truncated_bytes == 12'000);
+    CHECK_FALSE(report_of(3)->output.dropped);
+    CHECK(report_of(3)->output.aggregated.size() == 12'000);
+    for (int i = 0; i < 100; ++i)
+      log.add("t", end_of("more", 5000));
+    const auto kept = kept_after(log, 0);
+    CHECK(kept.size() > 5); // of the oldest nothing is left
+    CHECK(kept.front() > 1);
+    CHECK(kept.back() == 103);
   }
 
   TEST_CASE("§201 the newest event is kept, however large it is") {

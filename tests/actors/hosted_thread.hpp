@@ -147,6 +147,21 @@ struct live_session : scripted_terms {
     wait([&] { return got.has_value(); });
     return *got;
   }
+  result<std::string> start_turn(std::string id, bool by_user) {
+    std::optional<result<std::string>> said;
+    thread->send(actors::thread_messages::start_turn{
+        std::move(id), [&](const result<std::string>& r) { said = r; }, by_user, {}});
+    wait([&] { return said.has_value(); });
+    return *said;
+  }
+  result<void> end_turn(std::string id, bool by_user) {
+    std::optional<result<void>> said;
+    thread->send(actors::thread_messages::end_turn{
+        std::move(id), thread_events::turn_ending::interrupted, "the user interrupted it", by_user,
+        [&](const result<void>& r) { said = r; }});
+    wait([&] { return said.has_value(); });
+    return *said;
+  }
   const call_report& report(const std::string& id) { return **reports.at(id); }
   [[nodiscard]] bool ran() const { return std::filesystem::exists(folder / "ran"); }
 };

@@ -208,7 +208,7 @@ TEST_SUITE("actors.thread") {
     REQUIRE(s.heard->all<thread_events::turn_ended>().size() == 1);
     CHECK(s.heard->all<thread_events::turn_ended>()[0].how ==
           thread_events::turn_ending::interrupted);
-    CHECK(s.status().waits_for_user);
+    CHECK(s.status().stopped_because == "the user stopped it");
     CHECK_FALSE(s.answer(s.heard->questions().back(), verdict::approved));
 
     s.begin("c", {"ls"});
@@ -217,7 +217,8 @@ TEST_SUITE("actors.thread") {
     CHECK(s.report("c").message.find("turn is over") != std::string::npos);
     CHECK_FALSE(s.ran());
 
-    s.thread->send(start_turn{"next", {}});
+    CHECK(s.start_turn("mine", false).error().code == errc::cancelled);
+    CHECK(s.start_turn("next", true));
     s.begin("d", {"ls"}, "next");
     s.wait_for_reports(4);
     CHECK(s.report("d").ending == call_ending::completed);
@@ -226,7 +227,7 @@ TEST_SUITE("actors.thread") {
   TEST_CASE("§127 an interrupt takes questions back and ends what runs") {
     session s;
     s.open();
-    s.thread->send(start_turn{"t", {}});
+    s.thread->send(start_turn{"t", {}, true, {}});
     s.begin("a", {"make"});
     s.wait_for_questions(1);
     s.thread->send(end_turn{"another", thread_events::turn_ending::interrupted, {}});
@@ -236,8 +237,49 @@ TEST_SUITE("actors.thread") {
     CHECK(s.report("a").ending == call_ending::aborted);
     CHECK(s.status().open_reviews.empty());
     CHECK(s.status().turn_id.empty());
-    CHECK_FALSE(s.status().waits_for_user);
+    CHECK(s.status().stopped_because.empty());
     CHECK_FALSE(s.answer(s.heard->questions().front(), verdict::approved));
+  }
+
+  TEST_CASE(
+      "§127 §51 a user's interrupt held nothing: the agent's next call opened a turn and ran") {
+    session s;
+    s.open();
+    s.begin("a", {"make"});
+    s.wait_for_questions(1);
+    const auto open = s.status().turn_id;
+    CHECK(s.end_turn({}, true));
+    CHECK(s.end_turn(open, true)); // asked again, it is the same stop
+    s.begin("b", {"ls"});
+    s.wait_for_reports(2);
+    CHECK(s.report("b").ending == call_ending::refused);
+    CHECK(s.start_turn({}, false).error().code == errc::cancelled);
+    CHECK(s.start_turn({}, true));
+    s.begin("c", {"ls"});
+    s.wait_for_reports(3);
+    CHECK(s.report("c").ending == call_ending::completed);
+
+    CHECK(s.end_turn({}, false));
+    CHECK(s.end_turn({}, true)); // between two turns
+    s.begin("d", {"ls"});
+    s.wait_for_reports(4);
+    CHECK(s.report("d").ending == call_ending::refused);
+  }
+
+  TEST_CASE("§201 the end of a turn that never was, or that is over, was taken for done") {
+    session s;
+    s.open();
+    CHECK(s.start_turn("t", false));
+    CHECK(s.end_turn("nope", false).error().code == errc::not_found);
+    CHECK(s.end_turn("nope", true).error().code == errc::not_found);
+    CHECK(s.status().turn_id == "t");
+    CHECK(s.end_turn("t", false));
+    CHECK(s.end_turn("t", false));
+    CHECK(s.end_turn("t", true).error().code == errc::not_found); // it stops nothing
+    CHECK(s.status().stopped_because.empty());
+    s.begin("a", {"ls"}, "nope");
+    s.wait_for_reports(1);
+    CHECK(s.reports.at("a").error().code == errc::not_found);
   }
 
   TEST_CASE("a thread that is closed ends its calls, and tells who comes later") {

@@ -63,7 +63,9 @@ TEST_SUITE("cli.review_board") {
     CHECK(step.answer->decision == "\"accept\"");
     CHECK(step.answer->digest == "digest-r1");
     CHECK_FALSE(board.typed('y', plain).answer);
+    CHECK(board.waits_for_daemon());
     CHECK(board.resolved(resolved("r1")).text.empty());
+    CHECK_FALSE(board.waits_for_daemon());
     CHECK(board.standing() == 0);
   }
 

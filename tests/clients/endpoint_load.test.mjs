@@ -26,8 +26,9 @@ before(async () => {
   mkdirSync(join(daemon.base, 'home/.config/gatehouse/rules'), { recursive: true });
   const rules = join(daemon.base, 'load.rules');
   writeFileSync(rules, 'prefix_rule(["forbidden-tool"], "forbidden", justification = "not here")\n');
-  // What a thread keeps is soon full, so that the rest of the time shows whether anything else grows.
-  await daemon.run('--rules', rules, '--retain-kib', '128');
+  // What a thread keeps is soon full, so that the rest of the time shows whether anything else grows; it holds what
+  // the open calls say while their reader is away.
+  await daemon.run('--rules', rules, '--retain-kib', String(Math.max(128, 10 * inFlight)));
 });
 after(async () => {
   await daemon?.end();
@@ -108,6 +109,7 @@ class Worker {
       const call = this.calls.get(event.itemId);
       if (call) call.deltas += event.delta;
     });
+    this.client.on('thread/events/missed', ({ afterSeq, beforeSeq }) => this.fault('-', `events ${afterSeq} to ${beforeSeq} were missed`));
     this.client.on('threadLost', () => this.fault('-', 'the thread was lost'));
     this.client.on('connected', ({ renewed }) => renewed && this.fault('-', 'the session was lost'));
     this.client.on('closed', ({ error }) => error && this.fault('-', `closed: ${error.message}`));

@@ -108,7 +108,7 @@ for (const [method, { params, caller }] of Object.entries(schema.methods))
     await untouched();
   });
 
-test('unknown ids are named as such', limit, async () => {
+test('unknown ids, and numbers of events that never were, are named as such', limit, async () => {
   const a = await RawClient.connect(daemon, 'agent');
   const r = await RawClient.connect(daemon, 'reviewer');
   const none = { threadId: 'thread-none' };
@@ -116,7 +116,17 @@ test('unknown ids are named as such', limit, async () => {
     assert.equal((await a.request(method, none)).error?.data.kind, 'unknownThread', method);
   assert.equal((await a.request('tool/call', { ...none, callId: 'c', tool: 'shell_command', arguments: {} })).error?.data.kind, 'unknownThread');
   assert.equal((await a.request('tool/cancel', { ...none, callId: 'c' })).error?.data.kind, 'unknownThread');
-  assert.deepEqual((await a.request('tool/cancel', { threadId: thread.id, callId: 'none' })).result, {});
+  for (const method of ['thread/unsubscribe', 'policy/explain'])
+    assert.equal((await a.request(method, { ...none, ...(method === 'policy/explain' && { arguments: { argv: ['ls'] } }) })).error?.data.kind, 'unknownThread', method);
+  assert.equal((await r.request('approval/list', none)).error?.data.kind, 'unknownThread');
+  const here = { threadId: thread.id };
+  assert.equal((await a.request('tool/cancel', { ...here, callId: 'none' })).error?.data.kind, 'unknownCall');
+  for (const [who, method] of [[a, 'turn/interrupt'], [a, 'turn/complete'], [r, 'turn/interrupt']])
+    assert.equal((await who.request(method, { ...here, turnId: 'none' })).error?.data.kind, 'unknownTurn', method);
+  const elsewhere = { ...here, turnId: 'none', callId: 'in-no-turn', tool: 'shell_command', arguments: { command: 'true' } };
+  assert.equal((await a.request('tool/call', elsewhere)).error?.data.kind, 'unknownTurn');
+  const future = await a.request('thread/resume', { ...here, afterSeq: 1_000_000 });
+  assert.deepEqual([future.error?.code, future.error?.data.kind], [-32602, 'unknownSeq']);
   const answer = { threadId: thread.id, requestId: 'review-none', decision: 'accept', actionDigest: 'x' };
   assert.equal((await r.request('approval/resolve', answer)).error?.data.kind, 'notTaken');
   assert.deepEqual((await r.request('grant/revoke', { threadId: thread.id, kind: 'grant', id: -1 })).result, { found: false });

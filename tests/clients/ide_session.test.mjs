@@ -113,6 +113,31 @@ test('§127 an interrupt ends the calls of the turn and withdraws its questions'
   assert.equal((await agent.callTool(shell(thread, 'true'))).status, 'completed');
 });
 
+test('§51 an agent lifted the user’s stop by a turn of its own, and went on', limit, async () => {
+  const thread = await newThread();
+  const { id: threadId } = thread;
+  answers = [{ decision: 'cancel' }];
+  assert.equal((await agent.callTool(shell(thread, dangerous))).status, 'interrupted');
+  const goesOn = async () => {
+    await assert.rejects(agent.startTurn({ threadId, input: 'The user says: go on' }), { kind: 'waitsForReviewer' });
+    assert.equal((await agent.callTool(shell(thread, 'true'))).status, 'rejected');
+    assert.match((await agent.readThread(threadId)).stoppedBecause, /the user/);
+    await reviewer.startTurn({ threadId, input: 'go on' });
+    assert.equal((await agent.callTool(shell(thread, 'true'))).status, 'completed');
+    assert.equal((await agent.readThread(threadId)).stoppedBecause, undefined);
+  };
+  await goesOn();
+  const started = record(agent, thread, ['item/attempt/started']);
+  const call = agent.callTool(shell(thread, 'sleep 61.125'));
+  await until(() => started.length > 0);
+  await reviewer.interruptTurn({ threadId });
+  assert.match((await call).message, /since the user interrupted it/);
+  await goesOn();
+  await agent.completeTurn({ threadId });
+  await reviewer.interruptTurn({ threadId }); // between two turns
+  await goesOn();
+});
+
 test('one call of many can be cancelled', limit, async () => {
   const thread = await newThread();
   const started = record(agent, thread, ['item/attempt/started']);
@@ -216,6 +241,27 @@ test('§133a policy/explain says what would be decided, and nothing runs', limit
   assert.deepEqual(told.segments[0].argv, dangerous);
 });
 
+test('§133a policy/explain answered for the configuration what a thread with stricter terms refuses', limit, async () => {
+  const { thread } = await agent.startThread({ cwd: daemon.workspace, approvalPolicy: 'never', sandbox: 'read-only' });
+  const threadId = thread.id;
+  const patch = `*** Begin Patch\n*** Add File: ${daemon.workspace}/made\n+x\n*** End Patch\n`;
+  for (const [tool, args] of [
+    ['shell_command', { argv: dangerous }],
+    ['shell_command', { command: 'ls' }],
+    ['exec_command', { argv: dangerous }],
+    ['apply_patch', { patch }],
+  ]) {
+    const { requirement, sandbox } = await agent.explain({ threadId, tool, arguments: args });
+    const done = await agent.callTool({ threadId, tool, arguments: args });
+    assert.deepEqual(done.report.decision.requirement, requirement, tool);
+    assert.deepEqual(done.report.decision.sandbox, sandbox, tool);
+    assert.equal(done.status === 'rejected', requirement.kind === 'forbidden', tool);
+  }
+  assert.equal((await agent.explain({ tool: 'exec_command', arguments: { cmd: dangerous.join(' ') } })).requirement.kind, 'needs_approval');
+  await assert.rejects(agent.explain({ threadId, arguments: { argv: ['ls'], approval_policy: 'on-request' } }), { code: -32602 });
+  await assert.rejects(agent.explain({ threadId, tool: 'write_stdin', arguments: { session_id: 1 } }), /not judged by policy/);
+});
+
 test('an agent opens threads below the roots only, and asks for no wider terms', limit, async () => {
   await assert.rejects(agent.startThread({ cwd: '/' }), /outside the folders/);
   await assert.rejects(agent.startThread({ cwd: daemon.workspace, sandbox: 'danger-full-access' }), /wider/);
@@ -265,8 +311,10 @@ test('clean-up: a closed thread is gone with what ran in it', limit, async () =>
   const started = record(agent, thread, ['item/attempt/started']);
   const call = agent.callTool(shell(thread, 'sleep 61.75'));
   await until(() => started.length > 0);
+  const told = [agent, reviewer].map((client) => new Promise((heard) => client.on('thread/closed', (event) => event.threadId === thread.id && heard())));
   await agent.closeThread(thread.id);
   assert.equal((await call).status, 'interrupted');
+  await Promise.all(told);
   await until(() => running('61.75') === 0);
   assert.ok(!(await agent.listThreads()).some((one) => one.id === thread.id));
   await assert.rejects(agent.readThread(thread.id), { kind: 'unknownThread' });

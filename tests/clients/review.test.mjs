@@ -200,6 +200,19 @@ test('§204 a daemon that restarts is found again, and its new questions are ans
   }
 });
 
+test('§204 an answer that was the last line of the input was lost', limit, async () => {
+  for (let round = 0; round < 5; ++round) {
+    const program = spawn(gatehouse, ['review', '--json'], { env: daemon.env, stdio: ['pipe', 'pipe', 'inherit'] });
+    let out = '';
+    program.stdout.setEncoding('utf8').on('data', (text) => (out += text));
+    const call = ask();
+    await until(() => out.includes('"question"'));
+    const question = JSON.parse(out.split('\n').find((line) => line.includes('"question"')));
+    program.stdin.end(`${JSON.stringify({ requestId: question.requestId, decision: 'decline' })}\n`);
+    assert.equal((await call).status, 'declined');
+  }
+});
+
 test('§204 without a daemon, without its token or with the wrong one, an error says the next step', limit, async () => {
   const fails = (...args) => {
     try {

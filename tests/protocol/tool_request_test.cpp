@@ -133,4 +133,15 @@ TEST_SUITE("protocol.tool_request") {
     REQUIRE(wish);
     CHECK_FALSE(limit_time(*wish, 1s));
   }
+
+  TEST_CASE(
+      "BR-197 one call of a few MB took the daemon forty times as much, and could not be shown") {
+    const auto padded = [](std::size_t bytes) {
+      return R"({"command":")" + std::string(bytes, 'x') + R"("})";
+    };
+    CHECK(decode_tool_arguments("shell_command", padded(1U << 20U)));
+    const auto read = decode_tool_arguments("shell_command", padded(2U << 20U));
+    REQUIRE_FALSE(read);
+    CHECK(read.error().message.find("2097152") != std::string::npos);
+  }
 }

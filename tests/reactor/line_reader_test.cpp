@@ -72,6 +72,51 @@ TEST_SUITE("reactor.line_reader") {
     }
   }
 
+  TEST_CASE(
+      "BR-197 a line beyond the limit does not end a conversation: it comes cut, the next whole") {
+    event_loop loop;
+    pipe_pair pipe;
+    heard h;
+    auto reader =
+        line_reader::open(loop, std::move(pipe.read_end), h.listener(), 100, long_line::is_cut);
+    write(pipe.write_end, std::string(10'000, 'x') + "\nnext\n" + std::string(100, 'y') + "\n");
+    pipe.write_end.reset();
+    REQUIRE(loop.run_until([&] { return h.end.has_value(); }, hang_guard));
+    CHECK(h.lines ==
+          std::vector<std::string>{std::string(101, 'x'), "next", std::string(100, 'y')});
+    CHECK(h.end->has_value());
+  }
+
+  TEST_CASE("a paused reader hands on nothing, loses nothing, and sees that its writer has gone") {
+    event_loop loop;
+    pipe_pair pipe;
+    heard h;
+    std::unique_ptr<line_reader> reader;
+    auto listener = h.listener();
+    listener.on_line = [&](std::string_view line) {
+      h.lines.emplace_back(line);
+      if (line == "two") reader->pause();
+    };
+    reader = line_reader::open(loop, std::move(pipe.read_end), listener);
+    write(pipe.write_end, "one\ntwo\nthree\nfo");
+    CHECK(loop.run_until([&] { return h.lines.size() == 2; }, hang_guard));
+    CHECK_FALSE(reader->hung_up());
+    write(pipe.write_end, "ur\n");
+    pipe.write_end.reset();
+    loop.poll();
+    CHECK(reader->hung_up());
+    CHECK(h.lines == std::vector<std::string>{"one", "two"});
+    CHECK_FALSE(h.end);
+    reader->resume();
+    reader->pause();
+    loop.poll();
+    CHECK(h.lines.size() == 2);
+    reader->resume();
+    REQUIRE(loop.run_until([&] { return h.end.has_value(); }, hang_guard));
+    CHECK(h.lines == std::vector<std::string>{"one", "two", "three", "four"});
+    CHECK(h.end->has_value());
+  }
+
   TEST_CASE("an owner may destroy the reader from a line, and hears nothing after it") {
     event_loop loop;
     pipe_pair pipe;

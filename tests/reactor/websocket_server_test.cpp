@@ -67,6 +67,11 @@ public:
     if (masked) out += std::string(4, '\0');
     say(out + std::string{payload});
   }
+  /// Takes so much of what has come, and forgets it.
+  void read_some(std::size_t most) {
+    std::string bytes(most, '\0');
+    (void)::recv(fd_, bytes.data(), bytes.size(), 0);
+  }
   bool until(const std::function<bool()>& done) {
     return loop_.run_until(
         [&] {
@@ -243,18 +248,117 @@ TEST_SUITE("reactor.websocket_server") {
     CHECK(s.opened == 0);
   }
 
-  TEST_CASE("more connections than may wait are turned away, those that wait are served") {
+  TEST_CASE("§201 strangers who hold every waiting place keep nobody out") {
     websocket_terms terms;
-    terms.waiting_connections = 1;
+    terms.waiting_connections = 2;
     echo_server s{terms};
+    const std::string_view health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
+    raw_client idle{s.loop, s.server->port()};
+    raw_client answered{s.loop, s.server->port()};
+    answered.say(health);
+    CHECK(answered.hears("fine"));
+    CHECK(s.server->connections() == 2);
     raw_client first{s.loop, s.server->port()};
-    CHECK(s.loop.run_until([&] { return s.server->connections() == 1; }, 10s));
-    raw_client second{s.loop, s.server->port()};
-    CHECK(second.until([&] { return second.at_end; }));
     first.upgrade();
+    CHECK(answered.hears(" 503 ")); // it came later, and had its answer
+    CHECK(answered.until([&] { return answered.at_end; }));
+    raw_client second{s.loop, s.server->port()};
+    second.upgrade();
+    raw_client more{s.loop, s.server->port()};
+    more.say("GET /hea");
+    CHECK(s.loop.run_until([&] { return s.server->connections() == 4; }, 10s));
     raw_client third{s.loop, s.server->port()};
     third.upgrade();
-    CHECK(s.opened == 2);
+    CHECK(idle.hears(" 503 ")); // the oldest
+    more.say("lth HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(more.hears("fine"));
+    CHECK(s.opened == 3);
+  }
+
+  TEST_CASE("§201 a connection that asks and asks does not stay for ever before its upgrade") {
+    const std::string health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
+    websocket_terms terms;
+    terms.handshake_limit = 1s;
+    terms.requests = 1000;
+    echo_server slow{terms};
+    raw_client c{slow.loop, slow.server->port()};
+    auto next = std::chrono::steady_clock::now();
+    CHECK(c.until([&] {
+      if (std::chrono::steady_clock::now() > next) {
+        c.say(health);
+        next += 100ms;
+      }
+      return c.at_end;
+    }));
+    CHECK(c.heard.find("fine") != std::string::npos);
+    terms.handshake_limit = 10s;
+    terms.requests = 3;
+    echo_server quick{terms};
+    raw_client d{quick.loop, quick.server->port()};
+    d.say(health + health + health + health);
+    CHECK(d.until([&] { return d.at_end; }));
+    std::size_t answers = 0;
+    for (std::size_t at = 0; (at = d.heard.find("fine", at)) != std::string::npos; ++at)
+      ++answers;
+    CHECK(answers == 3);
+  }
+
+  TEST_CASE("§201 HEAD is not answered with a body, which would be read as the next answer") {
+    echo_server s;
+    raw_client c{s.loop, s.server->port()};
+    c.say("HEAD /health HTTP/1.1\r\nHost: a\r\n\r\nGET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(c.hears("fine"));
+    CHECK(c.heard.find("\r\n\r\nHTTP/1.1 200") != std::string::npos);
+  }
+
+  TEST_CASE("§201 a peer that sends and sends but reads nothing is not kept for ever") {
+    for (const bool closing : {false, true}) {
+      CAPTURE(closing);
+      websocket_terms terms;
+      terms.stuck_limit = 1s;
+      echo_server s{terms};
+      raw_client c{s.loop, s.server->port()};
+      c.upgrade();
+      REQUIRE(s.last);
+      for (int i = 0; i < 64; ++i)
+        s.last->send(std::string(256 * 1024, 'x'));
+      if (closing) s.last->close(1013, "it does not read"); // behind all that is queued
+      auto next = std::chrono::steady_clock::now();
+      CHECK(s.loop.run_until(
+          [&] {
+            if (std::chrono::steady_clock::now() > next) {
+              c.frame(0x81, "x");
+              next += 100ms;
+            }
+            s.loop.post([] {}); // look again
+            return s.closed == 1;
+          },
+          10s));
+      CHECK(s.server->connections() == 0);
+    }
+  }
+
+  TEST_CASE("a peer that reads slowly is not taken for one that reads nothing") {
+    websocket_terms terms;
+    terms.stuck_limit = 1s;
+    echo_server s{terms};
+    raw_client c{s.loop, s.server->port()};
+    c.upgrade();
+    s.last->send(std::string(std::size_t{64} << 20U, 'x'));
+    const auto until = std::chrono::steady_clock::now() + 2s;
+    auto next = std::chrono::steady_clock::now();
+    CHECK(s.loop.run_until(
+        [&] {
+          if (std::chrono::steady_clock::now() > next) {
+            c.read_some(std::size_t{512} << 10U);
+            next += 200ms;
+          }
+          s.loop.post([] {}); // look again
+          return std::chrono::steady_clock::now() > until;
+        },
+        10s));
+    CHECK(s.closed == 0);
+    CHECK(s.last->queued_bytes() > 0);
   }
 
   TEST_CASE("a queue that a slow client leaves behind is counted, and its end is told") {

@@ -42,6 +42,34 @@ TEST_SUITE("reactor.worker_pool") {
     CHECK(done == 1000);
   }
 
+  TEST_CASE("what must not be lost was dropped at the end of the program") {
+    event_loop loop;
+    int kept = 0;
+    bool dropped = true;
+    std::promise<void> begun, release;
+    worker_pool pool{loop, 1};
+    REQUIRE(pool.submit(
+        [&] {
+          begun.set_value();
+          release.get_future().wait();
+        },
+        [] {}));
+    begun.get_future().wait();
+    REQUIRE(pool.submit([&] { dropped = false; }, [] {}));
+    for (int i = 0; i < 3; ++i)
+      REQUIRE(pool.submit_for_sure([&] { ++kept; }, [] {}));
+    std::thread let_go{[&] {
+      for (auto told = pool.submit([] {}, [] {}); told || told.error().code != errc::cancelled;)
+        told = pool.submit([] {}, [] {});
+      release.set_value();
+    }};
+    pool.finish();
+    let_go.join();
+    CHECK(kept == 3);
+    CHECK(dropped);
+    CHECK_FALSE(pool.submit_for_sure([] {}, [] {}));
+  }
+
   TEST_CASE("more jobs than may wait are refused, and accepted again later") {
     event_loop loop;
     worker_pool pool{loop, 1, 2};

@@ -179,8 +179,8 @@ class Network(unittest.TestCase):
         self.assertIn("{", done.stdout, done.stderr)
         return json.loads(done.stdout)
 
-    def at_terminal(self, script, answers, *options):
-        """Runs at a pseudo-terminal; `answers` are typed, one at each question."""
+    def at_terminal(self, script, answers, *options, ready=lambda: True):
+        """Runs at a pseudo-terminal; `answers` are typed, one at each question, when `ready` says so."""
         pid, fd = pty.fork()
         if pid == 0:
             os.execve(GATEHOUSE, [GATEHOUSE, "run", *options, "--cwd", self.ws, "--shell", script],
@@ -196,7 +196,7 @@ class Network(unittest.TestCase):
                 if not part:
                     break
                 text += part
-            if text.count(b"gatehouse: approval needed") > questions and text.endswith(b"> ") and waiting:
+            if text.count(b"gatehouse: approval needed") > questions and text.endswith(b"> ") and waiting and ready():
                 questions += 1
                 time.sleep(0.05)
                 os.write(fd, waiting.pop(0).encode() + b"\n")

@@ -160,6 +160,21 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
         self.assertEqual(os.waitstatus_to_exitcode(status), 0, text)
         self.assertEqual(len(Page.seen), 1)
 
+    def test_205_a_refused_connection_was_missing_in_the_audit(self):
+        self.run_it("curl -sS http://denied.test/; true")
+        done = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "denial"], env=self.environment(),
+                              capture_output=True, text=True, timeout=60, check=True)
+        told = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([(e["body"]["kind"], e["body"]["connection"]["host"], e["attempt"]) for e in told],
+                         [("network", "denied.test", 1)])
+
+    def test_204_a_running_command_drew_another_question_over_the_one_that_stands(self):
+        script = "curl -sS http://new.test/ & sleep 0.5; printf '\\033[2J\\033[Hdrawn'; touch said; wait"
+        said = os.path.join(self.ws, "said")
+        status, text = self.at_terminal(script, "y", ready=lambda: os.path.exists(said))
+        self.assertEqual(status, 0, text)
+        self.assertLess(text.index("> y"), text.rindex("drawn"))  # it stands in the question, too
+
     def test_116_a_no_ends_the_process_and_says_why(self):
         status, text = self.at_terminal("curl -sS http://new.test/; sleep 60; echo never", "n")
         self.assertEqual(status, 125, text)

@@ -137,6 +137,8 @@ export interface CommandItem {
   cwd: string;
   status: ItemStatus;
   aggregatedOutput?: string;
+  /** true: the event comes again, and the output was left out since it is no longer kept */
+  outputDropped?: boolean;
   exitCode?: number;
   durationMs?: number;
   message?: string;
@@ -496,6 +498,8 @@ export interface ThreadReadResult {
   grants: Granted[];
   approvals: Remembered[];
   hosts: RememberedHost[];
+  /** calls are refused until a reviewer's turn/start, since a turn was stopped */
+  stoppedBecause?: string;
 }
 
 /** A thread. */
@@ -506,7 +510,7 @@ export interface ThreadResult {
 /** Subscribes to the events of a thread. */
 export interface ThreadResumeParams {
   threadId: string;
-  /** events after this one are sent again, as far as they are kept */
+  /** events after this one are sent again, as far as they are kept; a number that this thread has not reached is an error */
   afterSeq?: number;
 }
 
@@ -552,6 +556,8 @@ export interface ToolCallResult {
   output: string;
   /** not kept in `output` */
   outputOmittedBytes: number;
+  /** true: the call ended before, this is how, and its output is no longer kept. Asking under another id would run it a second time */
+  outputDropped?: boolean;
   /** of the last attempt: none, linux, landlock */
   sandboxType: string;
   /** the boundary refused something */
@@ -597,12 +603,12 @@ export interface TurnResult {
   turn: TurnInfo;
 }
 
-/** Opens a turn: the user has spoken. */
+/** Opens a turn. */
 export interface TurnStartParams {
   threadId: string;
   /** left out: one is made */
   turnId?: string;
-  /** what the user said, for the automatic reviewer */
+  /** for the automatic reviewer: from a reviewer the user's words, from an agent its own */
   input?: string;
 }
 
@@ -631,13 +637,13 @@ export interface Requests {
   'thread/read': { params: ThreadParams; result: ThreadReadResult };
   /** The threads: for an agent those of its session, for a reviewer all. */
   'thread/loaded/list': { params: Nothing; result: ThreadListResult };
-  /** Ends a thread with all its calls, questions, grants and approvals. */
+  /** Ends a thread with all its calls, questions, grants and approvals. Everyone who follows it hears thread/closed after its last event. */
   'thread/close': { params: ThreadParams; result: Nothing };
-  /** Opens a turn. A tool call without a turn opens one, too, unless a turn was stopped. */
+  /** Opens a turn. A tool call without a turn opens one, too. After a turn was stopped by a reviewer (a decision `cancel`, turn/interrupt) only a reviewer's turn/start opens the next. */
   'turn/start': { params: TurnStartParams; result: TurnResult };
   /** Ends the turn; grants of turn scope end with it. */
   'turn/complete': { params: TurnParams; result: Nothing };
-  /** Stops the turn: its calls are ended, its questions withdrawn. Terminal sessions that have outlived their calls go on (§127). */
+  /** Stops the turn: its calls are ended, its questions withdrawn. From a reviewer it is the user's stop, also between turns: calls are refused until a reviewer's turn/start. Terminal sessions that have outlived their calls go on (§127). */
   'turn/interrupt': { params: TurnParams; result: Nothing };
   /** Proposes a call; the answer comes at its end. Many may be under way at once. */
   'tool/call': { params: ToolCallParams; result: ToolCallResult };
@@ -729,6 +735,7 @@ export interface ServerRequests {
 /** Notifications of the server, by method. */
 export interface Notifications {
   'thread/status/changed': StatusChanged;
+  'thread/closed': ThreadParams;
   'turn/started': TurnEvent;
   'turn/completed': TurnEvent;
   'item/started': ItemEvent;
@@ -752,6 +759,7 @@ export const serverRequestMethods = [
 
 export const notificationMethods = [
   'thread/status/changed',
+  'thread/closed',
   'turn/started',
   'turn/completed',
   'item/started',

@@ -13,6 +13,7 @@ import {
   type Notifications,
   type RequestResolved,
   type Requests,
+  type ThreadParams,
 } from './protocol.js';
 import { isRepeatable } from './repeatable.js';
 import type { Transport, Wire, WireEnd } from './wire.js';
@@ -185,6 +186,7 @@ export class Session {
 
   #hear<N extends keyof Notifications>(method: N, params: Notifications[N]): void {
     if ('seq' in params && !this.#positions.accept(params.threadId, params.seq)) return;
+    if (method === 'thread/closed') this.#positions.forget((params as ThreadParams).threadId);
     if (method === 'serverRequest/resolved') this.#desk?.resolved((params as RequestResolved).requestId);
     this.#tell(method, params as AnyEvents[N]);
   }

@@ -1,4 +1,4 @@
-#include "actors/guard_programs.hpp"
+#include "cli/guard_programs.hpp"
 
 #include "config/hooks.hpp"
 #include "protocol/shell_quote.hpp"
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace gatehouse::actors {
+namespace gatehouse::cli {
 
 result<std::vector<guard_program>> guard_programs(const config::locations& where,
                                                   const config::effective_settings& settings,
@@ -33,4 +33,4 @@ result<std::vector<guard_program>> guard_programs(const config::locations& where
   return programs;
 }
 
-} // namespace gatehouse::actors
+} // namespace gatehouse::cli

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gatehouse::actors {
+namespace gatehouse::cli {
 
 /// A program of the user's that runs outside the sandbox and says what commands may do.
 struct guard_program {
@@ -21,4 +21,4 @@ result<std::vector<guard_program>> guard_programs(const config::locations& where
                                                   const config::effective_settings& settings,
                                                   const std::string& cwd);
 
-} // namespace gatehouse::actors
+} // namespace gatehouse::cli

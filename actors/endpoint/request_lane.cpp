@@ -1,0 +1,24 @@
+#include "actors/endpoint/request_lane.hpp"
+
+#include <utility>
+
+namespace gatehouse::actors {
+
+void request_lane::add(work what) {
+  waiting_.push_back(std::move(what));
+  if (!std::exchange(posted_, true)) post_([self = shared_from_this()] { self->next(); });
+}
+
+void request_lane::next() {
+  posted_ = false;
+  if (waiting_.empty()) return;
+  const auto what = std::move(waiting_.front());
+  waiting_.pop_front();
+  if (!waiting_.empty()) {
+    posted_ = true;
+    post_([self = shared_from_this()] { self->next(); });
+  }
+  what();
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+
+namespace gatehouse::actors {
+
+/// The requests of one session that take their time (they read files): one at each turn of the
+/// loop, in their order, so that answers, cancellations and other sessions come between them.
+/// Loop's thread.
+class request_lane : public std::enable_shared_from_this<request_lane> {
+public:
+  using work = std::function<void()>;
+
+  /// @param post runs a function on the loop, never inside the call
+  request_lane(std::function<void(work)> post, std::size_t most)
+      : post_{std::move(post)}, most_{most} {}
+
+  [[nodiscard]] bool is_full() const noexcept { return waiting_.size() >= most_; }
+  [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
+  void add(work what);
+  /// What waits is forgotten.
+  void clear() { waiting_.clear(); }
+
+private:
+  void next();
+
+  std::function<void(work)> post_;
+  std::size_t most_;
+  std::deque<work> waiting_;
+  bool posted_ = false;
+};
+
+} // namespace gatehouse::actors
