@@ -772,5 +772,6 @@ export const notificationMethods = [
   'item/commandExecution/terminalEnded',
   'serverRequest/resolved',
   'thread/events/missed',
+  'thread/settings/updated',
   'warning',
 ] as const satisfies readonly (keyof Notifications)[];
