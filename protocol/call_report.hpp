@@ -26,7 +26,7 @@ struct captured_output {
   std::uint64_t truncated_bytes = 0; ///< bytes of the two streams seen but not kept in their texts
   std::uint64_t total_bytes = 0;     ///< of both streams, as they came
   std::uint64_t aggregate_omitted_bytes = 0; ///< bytes seen but not kept in `aggregated`
-  bool dropped = false;              ///< the texts are empty since they are no longer kept
+  bool dropped = false;                      ///< the texts are empty since they are no longer kept
 };
 
 /// How one attempt ended, in the order of classification (§97).

@@ -164,11 +164,10 @@ std::optional<app::outgoing> event_feed::message_of(const subscription& of,
   const auto* end = std::get_if<thread_events::item_ended>(&event.what);
   if (!end || !message || message->params.size() < most_bytes_ - most_bytes_ / 16) return message;
   return app::message_of(
-      thread,
-      {event.seq, event.turn_id,
-       thread_events::item_ended{std::make_shared<const call_report>(outcome_of(*end->report)),
-                                 end->patch},
-       event.unix_ms});
+      thread, {event.seq, event.turn_id,
+               thread_events::item_ended{
+                   std::make_shared<const call_report>(outcome_of(*end->report)), end->patch},
+               event.unix_ms});
 }
 
 void event_feed::tell_status(subscription& to) {

@@ -335,15 +335,13 @@ struct warning : notification<warning_event> {
 
 } // namespace notifications
 
-using notification_list =
-    std::tuple<notifications::thread_status_changed, notifications::thread_closed,
-               notifications::turn_started, notifications::turn_completed,
-               notifications::item_started, notifications::item_completed,
-               notifications::attempt_started, notifications::attempt_denied,
-               notifications::connection_blocked, notifications::output,
-               notifications::terminal_interaction, notifications::terminal_ended,
-               notifications::resolved, notifications::events_missed,
-               notifications::settings_updated, notifications::warning>;
+using notification_list = std::tuple<
+    notifications::thread_status_changed, notifications::thread_closed, notifications::turn_started,
+    notifications::turn_completed, notifications::item_started, notifications::item_completed,
+    notifications::attempt_started, notifications::attempt_denied,
+    notifications::connection_blocked, notifications::output, notifications::terminal_interaction,
+    notifications::terminal_ended, notifications::resolved, notifications::events_missed,
+    notifications::settings_updated, notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
 /// method. Parameters that cannot be read: `refuse(failure)`.
