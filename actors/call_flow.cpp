@@ -85,13 +85,15 @@ void call_flow::on(flow::requirement_known& event) {
   const boundary wanted = first(plan_, requirement, true);
   const bool widened =
       plan_.what.sandbox_permissions == sandbox_permissions::with_additional_permissions;
-  ask(first_reason(plan_, requirement), first_allows(plan_, wanted.sandboxed, widened),
-      {1, !wanted.sandboxed, {}}, requirement.proposed_amendment);
+  ask(first_cause(plan_, report_.evaluation), first_reason(plan_, requirement),
+      first_allows(plan_, wanted.sandboxed, widened), {1, !wanted.sandboxed, {}},
+      requirement.proposed_amendment);
 }
 
-void call_flow::ask(std::string reason, std::string will_be_allowed, const digest_terms& terms,
-                    std::vector<std::string> amendment) {
+void call_flow::ask(ask_cause cause, std::string reason, std::string will_be_allowed,
+                    const digest_terms& terms, std::vector<std::string> amendment) {
   review_request request;
+  request.cause = std::move(cause);
   request.review_id = "review-" + plan_.review_nonce + "-" + std::to_string(terms.attempt);
   request.call_id = plan_.call_id;
   request.tool = plan_.tool;
@@ -180,6 +182,7 @@ void call_flow::start() {
   terms.patch = plan_.what.patch;
   terms.patch_done = patch_done_;
   terms.timeout = plan_.what.timeout;
+  terms.time_cap = plan_.what.time_cap;
   terms.backend = boundary_->sandboxed ? plan_.backend : sandbox_backend::none;
   terms.sandbox_requested = boundary_->sandboxed;
   terms.profile = boundary_->profile;
@@ -257,23 +260,23 @@ void call_flow::classify() {
       return end_after_last_attempt();
     boundary wanted = *boundary_;
     wanted.approved_hosts.push_back(network_->host);
-    return offer_retry(host_retry_reason(*network_), host_retry_allows(*network_),
-                       std::move(wanted), {2, false, network_->host});
+    return offer_retry({ask_source::network, {}, {}}, host_retry_reason(*network_),
+                       host_retry_allows(*network_), std::move(wanted), {2, false, network_->host});
   }
   if (!unsandboxed_allowed(plan_) || !may_ask_to_leave_sandbox()) return end_after_last_attempt();
   boundary wanted;
   wanted.sandboxed = false;
   wanted.profile = danger_full_access_profile();
   wanted.network = network_mode::full;
-  offer_retry(retry_reason(*last.denied), unsandboxed_retry_allows(plan_), std::move(wanted),
-              {2, true, {}});
+  offer_retry({ask_source::denial, {}, {}}, retry_reason(*last.denied),
+              unsandboxed_retry_allows(plan_), std::move(wanted), {2, true, {}});
 }
 
-void call_flow::offer_retry(std::string reason, std::string allows, boundary wanted,
-                            const digest_terms& terms) {
+void call_flow::offer_retry(ask_cause cause, std::string reason, std::string allows,
+                            boundary wanted, const digest_terms& terms) {
   boundary_ = std::move(wanted);
   approval_.reset(); // §D5: the first answer covers nothing of the second run
-  ask(std::move(reason), std::move(allows), terms, {});
+  ask(std::move(cause), std::move(reason), std::move(allows), terms, {});
 }
 
 void call_flow::on(flow::cancelled&) {

@@ -164,12 +164,12 @@ private:
   static boundary first(const call_plan& plan, const exec_requirement& requirement, bool reviewed);
   static bool unsandboxed_allowed(const call_plan& plan);
   [[nodiscard]] bool may_ask_to_leave_sandbox() const;
-  void ask(std::string reason, std::string will_be_allowed, const digest_terms& terms,
-           std::vector<std::string> amendment);
+  void ask(ask_cause cause, std::string reason, std::string will_be_allowed,
+           const digest_terms& terms, std::vector<std::string> amendment);
   void prepare(boundary wanted);
   void start();
   void classify();
-  void offer_retry(std::string reason, std::string allows, boundary wanted,
+  void offer_retry(ask_cause cause, std::string reason, std::string allows, boundary wanted,
                    const digest_terms& terms);
   void end(call_ending ending, std::string message, std::optional<error> failure = {});
   void end_after_last_attempt();

@@ -20,7 +20,7 @@ std::size_t size_of(const proposal& what) {
 
 std::size_t size_of(const thread_event_body& body) {
   if (const auto* item = std::get_if<thread_events::item_started>(&body))
-    return size_of(item->what);
+    return size_of(item->what) + (item->patch ? item->patch->text.size() : 0);
   if (const auto* asked = std::get_if<thread_events::review_asked>(&body))
     return 2 * size_of(asked->question.what) + // the digest holds it all again
            asked->question.reason.size() + asked->question.will_be_allowed.size();
@@ -36,7 +36,7 @@ std::size_t size_of(const thread_event_body& body) {
 thread_event_ptr event_log::add(std::string turn_id, thread_event_body what) {
   const auto bytes = sizeof(thread_event) + size_of(what);
   auto event = std::make_shared<const thread_event>(
-      thread_event{++last_, std::move(turn_id), std::move(what)});
+      thread_event{++last_, std::move(turn_id), std::move(what), unix_ms_()});
   const bool delta = std::holds_alternative<thread_events::output_delta>(event->what);
   (delta ? deltas_ : others_).push_back({event, bytes});
   if (std::holds_alternative<thread_events::item_ended>(event->what))
@@ -65,15 +65,15 @@ bool event_log::shorten_oldest_end() {
   if (whole_ends_.empty() || whole_ends_.front()->event->seq == last_) return false;
   auto& [event, bytes] = *whole_ends_.front();
   whole_ends_.pop_front();
-  const auto& report = *std::get<thread_events::item_ended>(event->what).report;
-  thread_event_body outcome =
-      thread_events::item_ended{std::make_shared<const call_report>(outcome_of(report))};
+  const auto& whole = std::get<thread_events::item_ended>(event->what);
+  thread_event_body outcome = thread_events::item_ended{
+      std::make_shared<const call_report>(outcome_of(*whole.report)), whole.patch};
   const auto now = sizeof(thread_event) + size_of(outcome);
   if (now >= bytes) return true; // there was nothing to leave out
   bytes_ -= bytes - now;
   bytes = now;
   event = std::make_shared<const thread_event>(
-      thread_event{event->seq, event->turn_id, std::move(outcome)});
+      thread_event{event->seq, event->turn_id, std::move(outcome), event->unix_ms});
   return true;
 }
 

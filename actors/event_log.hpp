@@ -1,12 +1,15 @@
 #pragma once
 
 #include "protocol/thread_event.hpp"
+#include "reactor/clock.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gatehouse::actors {
@@ -19,7 +22,9 @@ class event_log {
 public:
   /// @param max_bytes that what is kept may hold, by a rough count; the newest event is kept
   /// whatever its size
-  explicit event_log(std::size_t max_bytes) : max_bytes_{max_bytes} {}
+  explicit event_log(std::size_t max_bytes,
+                     std::function<std::int64_t()> unix_ms = reactor::unix_ms_now)
+      : max_bytes_{max_bytes}, unix_ms_{std::move(unix_ms)} {}
 
   thread_event_ptr add(std::string turn_id, thread_event_body what);
 
@@ -37,6 +42,7 @@ private:
   bool shorten_oldest_end();
 
   std::size_t max_bytes_;
+  std::function<std::int64_t()> unix_ms_;
   std::size_t bytes_ = 0;
   std::size_t delta_bytes_ = 0; ///< of these
   std::uint64_t last_ = 0;

@@ -6,6 +6,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -144,7 +145,7 @@ void patch_runtime::finish(const std::string& call, attempt_result result) {
   output.stdout_text =
       success ? success_summary(committed_changes(*terms.patch, *result.patch_done)) : "";
   output.aggregated = output.stdout_text + output.stderr_text;
-  output.truncated_bytes = 0;
+  output.truncated_bytes = output.aggregate_omitted_bytes = 0;
   if (terms_.shell.on_output && success)
     terms_.shell.on_output(terms, output_stream::standard_output, output.stdout_text);
   open.promise.deliver(std::make_shared<const attempt_result>(std::move(result)));
@@ -170,6 +171,7 @@ caf::result<patch_verdict_ptr> patch_runtime::check(const judged_call_ptr& call)
   exchange.spawn.env = terms_.shell.environment;
   exchange.input = sandbox::encode_patch_order({*plan.what.patch, {}, true});
   exchange.limit = plan.what.timeout.value_or(limit_for(*plan.what.patch));
+  exchange.limit = std::min(exchange.limit, plan.what.time_cap.value_or(exchange.limit));
   open.exchange = std::make_unique<reactor::program_exchange>(
       *terms_.shell.loop, std::move(exchange),
       [this, self = caf::actor_cast<patch_runtime_behavior>(this),

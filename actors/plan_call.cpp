@@ -39,6 +39,7 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
       request.workdir.empty() ? terms.cwd : policy::absolute_below(terms.cwd, request.workdir);
   plan.what.environment_id = terms.environment_id;
   plan.what.timeout = request.timeout;
+  plan.what.time_cap = request.time_cap;
   plan.what.login = request.login;
   plan.what.sandbox_permissions = request.sandbox_permissions;
   plan.what.additional_permissions = request.additional_permissions;

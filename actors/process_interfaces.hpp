@@ -20,6 +20,7 @@ namespace gatehouse::actors {
 struct exec_request {
   call_start start;
   std::optional<std::chrono::milliseconds> yield; ///< bounds the wait, never the process (§122)
+  std::optional<std::chrono::milliseconds> yield_cap; ///< shortens it, or the default
 };
 
 /// `write_stdin` (§119, §123): writes when `chars` is not empty, polls when it is.
@@ -28,6 +29,7 @@ struct stdin_request {
   int session_id = 0;
   std::string chars;
   std::optional<std::chrono::milliseconds> yield;
+  std::optional<std::chrono::milliseconds> yield_cap; ///< shortens it, or the default
 };
 
 /// The answer to both. `failure` set: there is no result.

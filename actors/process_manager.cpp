@@ -116,6 +116,7 @@ caf::result<exec_reply_ptr> process_manager::exec_command(const exec_request_ptr
   open.session_id = *id;
   open.request = request;
   open.yield = std::clamp(request->yield.value_or(y.start_default), y.least, y.most);
+  open.yield = std::min(open.yield, request->yield_cap.value_or(open.yield));
   open.caller = make_response_promise<exec_reply_ptr>();
   auto answer = open.caller;
   calls_.emplace(call_id, std::move(open));
@@ -158,8 +159,9 @@ caf::result<attempt_result_ptr> process_manager::run_attempt(const attempt_ptr& 
   }
   const int id = open->second.session_id;
   session s;
-  s.actor = system().spawn<process_session>(terms_.process, id, open->second.yield,
-                                            process_manager_actor{this});
+  auto now = terms_.process_now ? terms_.process_now() : std::nullopt;
+  s.actor = system().spawn<process_session>(now ? *std::move(now) : terms_.process, id,
+                                            open->second.yield, process_manager_actor{this});
   s.request = open->second.request;
   s.attempt = what;
   s.started = terms_.process.host.loop->now();

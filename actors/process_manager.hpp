@@ -30,6 +30,8 @@ struct yield_bounds {
 
 struct process_manager_terms {
   process_terms process;
+  /// Those of a process that starts now; unset, or nothing: `process`.
+  std::function<std::optional<process_terms>()> process_now;
   /// Spawns a call (with its hooks, if any) whose attempts go to `runtime`; null: no more calls.
   std::function<tool_call_actor(const runtime_actor& runtime)> make_call;
   /// Asked before anything is written to a process that has more authority than its session gives

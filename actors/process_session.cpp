@@ -329,6 +329,7 @@ void process_session::answer_first() {
   }
   result.output.aggregated = std::move(piece.text);
   result.output.truncated_bytes = piece.omitted_bytes;
+  result.output.aggregate_omitted_bytes = piece.omitted_bytes;
   result.output.total_bytes = piece.total_bytes;
   owns_registration_ = !over_ && !(*attempt_)->network_registration.empty() && terms_.network;
   first_.deliver(std::make_shared<const attempt_result>(std::move(result)));

@@ -72,6 +72,7 @@ void process_manager::review_write(const stdin_request_ptr& request,
   bound.argv.insert(bound.argv.end(),
                     {"<stdin>", std::to_string(request->session_id), request->chars});
   question.digest = digest_of(bound, {1, (*s->attempt)->backend == sandbox_backend::none, {}});
+  question.cause.source = ask_source::stdin_write;
   question.reason = "input for a running process that has more than the session's permissions: " +
                     visible_text(request->chars);
   question.will_be_allowed = "These bytes are written to terminal session " +
@@ -108,6 +109,7 @@ void process_manager::poll(const stdin_request_ptr& request,
   order.chars = request->chars;
   order.yield = empty ? std::clamp(request->yield.value_or(y.poll_least), y.poll_least, y.poll_most)
                       : std::clamp(request->yield.value_or(y.write_default), y.least, y.most);
+  order.yield = std::min(order.yield, request->yield_cap.value_or(order.yield));
   if (terms_.process.on_event && (!empty || s->running))
     terms_.process.on_event(
         {id, s->request->start.plan.call_id, 1, process_event::interaction{request->chars}});

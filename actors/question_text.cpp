@@ -41,6 +41,31 @@ std::string first_reason(const call_plan& plan, const exec_requirement& requirem
   return "the approval policy asks before a command like this one";
 }
 
+ask_cause first_cause(const call_plan& plan, const exec_evaluation& evaluation) {
+  const auto asks = [&](segment_judge by) -> const judged_segment* {
+    for (const auto& segment : evaluation.segments)
+      if (segment.judge == by && segment.decision == decision::prompt) return &segment;
+    return nullptr;
+  };
+  if (const auto* segment = asks(segment_judge::rule)) {
+    const auto& rule = segment->rule;
+    return {ask_source::rule, segment->argv,
+            rule && !rule->file.empty() ? rule->file + ":" + std::to_string(rule->line) : ""};
+  }
+  if (const auto* segment = asks(segment_judge::danger))
+    return {ask_source::danger, segment->argv, {}};
+  if (plan.what.patch) return {ask_source::patch, {}, {}};
+  if (plan.what.sandbox_permissions == sandbox_permissions::require_escalated)
+    return {ask_source::escalation, {}, {}};
+  if (plan.what.sandbox_permissions == sandbox_permissions::with_additional_permissions &&
+      !plan.permissions_preapproved)
+    return {ask_source::permissions, {}, {}};
+  if (const auto* segment = asks(segment_judge::unmatched))
+    return {ask_source::unmatched, segment->argv, {}};
+  const bool skip = evaluation.requirement.kind == requirement_kind::skip;
+  return {skip && plan.strict_review ? ask_source::strict_review : ask_source::policy, {}, {}};
+}
+
 std::string first_allows(const call_plan& plan, bool sandboxed, bool widened) {
   if (plan.what.patch) {
     std::string text = "The patch is applied once, to the files that it names and to no other";

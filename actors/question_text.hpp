@@ -13,6 +13,8 @@ namespace gatehouse::actors {
 
 /// Why the first question is asked: the requirement's reason, else the model's justification.
 std::string first_reason(const call_plan& plan, const exec_requirement& requirement);
+/// What made it necessary: of several parts of a command the one that a rule or a list names.
+ask_cause first_cause(const call_plan& plan, const exec_evaluation& evaluation);
 std::string first_allows(const call_plan& plan, bool sandboxed, bool widened);
 
 /// What a yes to request_permissions allows (§16a).

@@ -56,11 +56,13 @@ caf::result<review_answer_ptr> review_desk::take(const review_request_ptr& quest
     return answer;
   }
   auto asked = *question;
+  asked.time_limit = terms_.user_limit;
   const auto tool = tool_of(asked);
   review_terms terms;
   terms.hooks = !terms_.hooks.matching(hook_event::permission_request, tool).empty();
   terms.guardian =
-      terms_.guardian && guardian_in_charge(terms_.approval, terms_.auto_review, asked.strict);
+      terms_.guardian && guardian_in_charge(terms_.approval ? terms_.approval() : approval_policy{},
+                                            terms_.auto_review, asked.strict);
   terms.user = terms_.user && (!terms_.user_present || terms_.user_present());
   terms.no_user_reason = terms_.no_user_reason;
   terms.overridden = terms_.memory->overrides.take(asked.digest);
@@ -156,7 +158,7 @@ void review_desk::carry_out(const question_ptr& open, route::ask_guardian&) {
   }
   const auto prompt = guardian_prompt(
       asked, terms_.transcript ? terms_.transcript() : std::vector<transcript_entry>{},
-      terms_.boundary);
+      terms_.boundary ? terms_.boundary() : std::string{});
   if (!prompt) {
     feed(asked.review_id, route::guardian_answered{
                               {guardian_result::kind::unavailable, prompt.error().message}, {}});

@@ -41,9 +41,10 @@ struct review_desk_terms {
 
   guardian_transport guardian; ///< unset: there is no automatic reviewer
   bool auto_review = false;    ///< it answers instead of the user; in strict review it always does
-  approval_policy approval;    ///< decides whether it may
+  std::function<approval_policy()> approval; ///< decides whether it may; unset: the default one
   std::function<std::vector<transcript_entry>()> transcript; ///< may be unset
-  std::string boundary; ///< for the automatic reviewer: what the sandbox keeps from commands
+  /// For the automatic reviewer: what the sandbox keeps from commands. May be unset.
+  std::function<std::string()> boundary;
 
   reviewer_actor user;                ///< unset: no person can be asked
   std::function<bool()> user_present; ///< may be unset: always

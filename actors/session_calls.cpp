@@ -3,6 +3,7 @@
 #include "actors/random_id.hpp"
 #include "actors/session_refusals.hpp"
 #include "actors/session_thread.hpp"
+#include "policy/path_text.hpp"
 #include "policy/shell/patch_script.hpp"
 #include "protocol/denial_message.hpp"
 #include "protocol/shell_quote.hpp"
@@ -14,6 +15,16 @@
 
 /// The calls of a thread: its part of actors/session_thread.hpp.
 namespace gatehouse::actors {
+namespace {
+
+thread_events::planned_patch_ptr patch_of(const proposal& what) {
+  auto read = policy::read_patch_command(what.argv);
+  if (!read.patch) return nullptr;
+  return std::make_shared<const thread_events::planned_patch>(thread_events::planned_patch{
+      std::move(read.patch->text), policy::absolute_below(what.cwd, read.patch->folder)});
+}
+
+} // namespace
 
 tool_call_actor session_thread::spawn_call(orchestrator_partners partners, hook_tool tool) {
   const auto make = [system = &system(), judgement = terms_.judgement,
@@ -126,11 +137,13 @@ result<thread_messages::explained_call> session_thread::explain(const tool_argum
 session_thread::running_call&
 session_thread::begin_item(const std::string& id, const std::string& tool, const proposal& what,
                            std::function<void(const result<call_report_ptr>&)> on_end) {
-  publish(thread_events::item_started{id, tool, what}, turn_);
+  auto patch = patch_of(what);
+  publish(thread_events::item_started{id, tool, what, patch}, turn_);
   note({transcript_entry::kind::tool_call, tool,
         what.argv.empty() ? what.justification : shell_join(what.argv)});
   auto& call = running_[id];
   call.told.turn = turn_;
+  call.told.patch = std::move(patch);
   call.told.output_withheld =
       !terms_.hooks.rules.matching(hook_event::post_tool_use, hook_tool_of(tool)).empty();
   call.tool = tool;
@@ -191,7 +204,7 @@ void session_thread::conclude(const std::string& call_id, const call_report_ptr&
   note({transcript_entry::kind::tool_result, call.tool,
         report->message.empty() ? report->output.aggregated
                                 : report->message + "\n" + report->output.aggregated});
-  publish(thread_events::item_ended{report}, call.told.turn);
+  publish(thread_events::item_ended{report, call.told.patch}, call.told.turn);
   if (report->session_id && call.tool == "exec_command") {
     background_[call_id] = call.told;
     if (call.session_end) terminal_ended(*call.session_end);
@@ -205,6 +218,7 @@ void session_thread::conclude(const std::string& call_id, const call_report_ptr&
                   ? "the automatic reviewer stopped it: " + last.reason
                   : "the user stopped it");
   }
+  dismiss_retired();
   finish_closing();
 }
 

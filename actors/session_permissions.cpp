@@ -39,6 +39,7 @@ void session_thread::ask_permissions(const tool_request& asked, const permission
       permissions_allow(asked_for.permissions, real == as_named ? asked_for.permissions : as_named,
                         asked_for.closed, now_->session.network.has_value());
   question.strict = now_->session.strict_review;
+  question.cause.source = ask_source::permissions;
   auto& call = begin_item(id, question.tool, question.what, std::move(on_end));
   call.review_id = question.review_id;
   if (refuse_after_stop(id)) return;

@@ -26,19 +26,29 @@ thread_event_body event_of(const process_event& event) {
 
 } // namespace
 
-process_manager_actor& session_thread::terminals() {
-  if (terminals_) return terminals_;
-  process_manager_terms terms;
-  terms.process.host = terms_.shell;
-  terms.process.network = partners_.network;
+process_terms session_thread::process_terms_now() {
+  process_terms terms;
+  terms.host = terms_.shell;
+  terms.network = partners_.network;
   const auto limit = [](std::chrono::milliseconds time) {
     return time.count() > 0 ? std::optional{time} : std::nullopt;
   };
-  terms.process.hard_limit = limit(terms_.terminal_hard_limit);
-  terms.process.idle_limit = limit(terms_.terminal_idle_limit);
-  terms.process.on_event = [self =
-                                caf::actor_cast<observer_actor>(this)](const process_event& event) {
+  terms.hard_limit = limit(terms_.terminal_hard_limit);
+  terms.idle_limit = limit(terms_.terminal_idle_limit);
+  terms.on_event = [self = caf::actor_cast<observer_actor>(this)](const process_event& event) {
     caf::anon_send(self, event_v, std::make_shared<const thread_event_body>(event_of(event)));
+  };
+  return terms;
+}
+
+process_manager_actor& session_thread::terminals() {
+  if (terminals_) return terminals_;
+  process_manager_terms terms;
+  terms.process = process_terms_now();
+  terms.process_now = [this, alive = caf::actor_cast<session_thread_actor>(
+                                 this)]() -> std::optional<process_terms> {
+    if (!partners_.runtime) return std::nullopt;
+    return process_terms_now();
   };
   // The manager may outlive this thread by a few messages.
   terms.make_call = [this, alive = caf::actor_cast<session_thread_actor>(this)](
@@ -61,6 +71,7 @@ void session_thread::exec_command(const std::string& call_id, const terminal_req
   exec_request order;
   order.start = {std::move(planned.plan), std::move(planned.handler_refusal)};
   order.yield = asked.yield;
+  order.yield_cap = asked.yield_cap;
   to_terminals(call_id, std::make_shared<const exec_request>(std::move(order)));
 }
 
@@ -72,6 +83,7 @@ void session_thread::write_stdin(const std::string& call_id, const stdin_argumen
   order.session_id = asked.session_id;
   order.chars = asked.chars;
   order.yield = asked.yield;
+  order.yield_cap = asked.yield_cap;
   const auto ready = std::make_shared<const stdin_request>(std::move(order));
   if (!partners_.auditor || asked.chars.empty()) return to_terminals(call_id, ready);
   // What is typed is an effect: its entry comes first. The characters are those of the request.
@@ -127,6 +139,7 @@ void session_thread::terminal_answered(const std::string& call_id, const exec_re
                                  reply.result.total_bytes, reply.result.omitted_bytes);
   report.output.aggregated = std::move(told.text);
   report.output.truncated_bytes += told.left_out;
+  report.output.aggregate_omitted_bytes = reply.result.omitted_bytes + told.left_out;
   ended(call_id, std::make_shared<const call_report>(std::move(report)));
 }
 
@@ -149,6 +162,7 @@ void session_thread::terminal_ended(const thread_events::terminal_ended& over) {
     write(audit_kind::attempt_end, audit_attempt_end(over.how));
   }
   publish(over, turn);
+  dismiss_retired();
 }
 
 /// A session that is in the background already is not touched (§127).

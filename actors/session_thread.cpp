@@ -3,8 +3,6 @@
 #include "actors/hook_command.hpp"
 #include "actors/network_service.hpp"
 #include "actors/paced_output.hpp"
-#include "actors/patch_runtime.hpp"
-#include "actors/shell_runtime.hpp"
 #include "protocol/approval_key.hpp"
 #include "protocol/utf8.hpp"
 #include "sandbox/command_files.hpp"
@@ -56,6 +54,10 @@ void session_thread::on_exit() {
   if (partners_.patches) caf::anon_send_exit(partners_.patches, why);
   if (partners_.auditor) caf::anon_send_exit(partners_.auditor, why);
   if (terminals_) caf::anon_send_exit(terminals_, why);
+  for (const auto& one : retired_)
+    caf::anon_send_exit(one, why);
+  retired_.clear();
+  retired_turns_.clear();
   terminals_ = nullptr;
   partners_ = {};
   turn_over_ = nullptr;
@@ -89,14 +91,9 @@ session_thread::behavior_type session_thread::make_behavior() {
     caf::anon_send(self, event_v,
                    std::make_shared<const thread_event_body>(thread_events::warning{text}));
   };
-  terms_.judgement.context = terms_.session.context;
-  if (!terms_.shell.remote) // patches are applied to files of this machine only
-    partners_.patches =
-        system().spawn<patch_runtime>(patch_runtime_terms{terms_.shell, terms_.patch_program});
   partners_.reviewer = system().spawn<review_desk>(desk_terms());
   if (audit_.sink) begin_audit();
-  if (terms_.session.network) add_network();
-  partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
+  begin_runtimes();
   partners_.amendments = caf::actor_cast<amendment_actor>(this);
   partners_.observer = self;
   return {
@@ -172,9 +169,9 @@ review_desk_terms session_thread::desk_terms() {
   desk.hook_env = terms_.hooks.env;
   desk.guardian = terms_.guardian;
   desk.auto_review = terms_.auto_review;
-  desk.approval = terms_.session.approval;
+  desk.approval = [now = now_] { return now->session.approval; };
   desk.transcript = [now = now_] { return now->transcript; };
-  desk.boundary = terms_.boundary;
+  desk.boundary = [now = now_] { return now->boundary; };
   desk.user = caf::actor_cast<reviewer_actor>(this);
   desk.user_present = [now = now_, waits = terms_.reviewer_grace.count() > 0] {
     return now->reviewer_present || waits;
@@ -186,8 +183,9 @@ review_desk_terms session_thread::desk_terms() {
   desk.policy = [now = now_] {
     return policy_stamp(now->session.profile, now->session.approval, now->rules_generation);
   };
-  desk.changeable = [now = now_, search = terms_.judgement.search](const proposal& what) {
+  desk.changeable = [now = now_](const proposal& what) {
     const auto& session = now->session;
+    const auto& search = now->search;
     if (session.profile.kind != profile_kind::managed || what.environment_id != "local")
       return std::string{};
     for (auto& file :

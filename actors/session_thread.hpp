@@ -11,6 +11,7 @@
 #include "reactor/timer.hpp"
 #include "reactor/worker_pool.hpp"
 
+#include <caf/actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
@@ -53,6 +54,7 @@ private:
     std::size_t deltas = 0;
     /// A PostToolUse hook may take the output away: nobody hears it before (§124).
     bool output_withheld = false;
+    thread_events::planned_patch_ptr patch{}; ///< set: the call is one
   };
   struct running_call {
     tool_call_actor actor; ///< unset: request_permissions, or of a terminal session
@@ -72,6 +74,8 @@ private:
     std::string turn; ///< the open one, or the last
     std::uint64_t rules_generation = 0;
     std::shared_ptr<const policy::domain_policy> network; ///< of attempts that begin from now on
+    std::string boundary;                                 ///< for the automatic reviewer
+    sandbox::program_search search;
     bool reviewer_present = false;
   };
 
@@ -97,6 +101,7 @@ private:
   void on(const thread_messages::resize_terminal& m);
   void on(const thread_messages::end_terminal& m);
   void on(const thread_messages::clean_terminals& m);
+  void on(const thread_messages::update_settings& m);
   void on(const thread_messages::close_thread& m);
 
   void ask_permissions(const tool_request& asked, const permissions_request& wish,
@@ -108,7 +113,12 @@ private:
                            std::function<void(const result<call_report_ptr>&)> on_end);
   bool refuse_after_stop(const std::string& id);
   [[nodiscard]] review_desk_terms desk_terms();
+  /// What carries out calls under the settings that hold now.
+  void begin_runtimes();
   void add_network();
+  void adopt(const thread_messages::update_settings& m);
+  void retire();
+  void dismiss_retired();
   [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
   [[nodiscard]] planned_call plan_of(const tool_arguments& asked);
   [[nodiscard]] std::optional<error> cannot_judge();
@@ -128,6 +138,7 @@ private:
   template <class Answer, class... What>
   void order_terminals(std::function<void(Answer)> hearer, What... what);
   [[nodiscard]] process_manager_actor& terminals();
+  [[nodiscard]] process_terms process_terms_now();
   /// A call with its hooks, if there are any. A patch is heard of by the hooks of patches, and,
   /// where it came as a command, also by those of `tool`.
   tool_call_actor spawn_call(orchestrator_partners partners, hook_tool tool);
@@ -168,7 +179,9 @@ private:
   std::vector<thread_messages::subscribe> subscribers_;
   orchestrator_partners partners_;
   std::function<void(bool interrupted)> turn_over_; ///< tells the managed network, if any (§112)
-  process_manager_actor terminals_;                 ///< made with the first terminal session
+  std::vector<caf::actor> retired_; ///< of settings before; calls that run may still need them
+  std::vector<std::function<void(bool interrupted)>> retired_turns_; ///< as turn_over_, of theirs
+  process_manager_actor terminals_; ///< made with the first terminal session
   std::map<std::string, told_of_call>
       background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id

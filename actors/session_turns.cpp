@@ -76,7 +76,10 @@ void session_thread::close_turn(thread_events::turn_ending how, const std::strin
     if (call.told.turn == turn_) cancel(id, call);
   const auto turn = std::exchange(turn_, {});
   grants_.end_turn(turn);
-  if (turn_over_) turn_over_(how == thread_events::turn_ending::interrupted);
+  const bool interrupted = how == thread_events::turn_ending::interrupted;
+  if (turn_over_) turn_over_(interrupted);
+  for (const auto& tell : retired_turns_)
+    tell(interrupted);
   now_->session.strict_review = terms_.session.strict_review;
   now_->hooks.turn_id.clear();
   publish(thread_events::turn_ended{how, reason}, turn);

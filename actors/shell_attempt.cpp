@@ -4,6 +4,7 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -69,6 +70,7 @@ void shell_attempt::start() {
   if (!started) return cannot(started.error());
   process_ = std::move(*started);
   record_.limit = terms.timeout.value_or(terms_.default_timeout);
+  record_.limit = std::min(record_.limit, terms.time_cap.value_or(record_.limit));
   record_.grace = terms_.end_grace;
   left_ = record_.limit;
   hold(false);

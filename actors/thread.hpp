@@ -48,6 +48,8 @@ struct process_transcript {
   std::uint64_t total_bytes = 0;
 };
 
+struct thread_terms; // actors/thread_terms.hpp
+
 namespace thread_messages {
 
 /// Runs a call (§6), beside all others that are under way. `done` hears its end; an error
@@ -189,6 +191,17 @@ struct clean_terminals {
   std::function<void(int)> done; ///< may be unset
 };
 
+/// Other settings for the calls that are still to come (§2a): a reviewer's wish. Calls that run and
+/// questions that stand are not touched. Grants, approvals and hosts for the turn or the session
+/// end: they were given under the settings before. Errors: errc::invalid_request when the thread is
+/// closing, errc::io when it cannot be recorded; then nothing has changed.
+struct update_settings {
+  std::shared_ptr<const thread_terms> terms; ///< never null; id, hooks, automatic reviewer: unused
+  std::vector<std::string> roots;            ///< for people, as the workspace is told
+  std::string profile;                       ///< likewise: its name
+  std::function<void(const result<void>&)> done; ///< may be unset
+};
+
 /// Ends everything; `done` is the last that is heard of the thread.
 struct close_thread {
   std::function<void()> done; ///< may be unset
@@ -203,7 +216,8 @@ using thread_message = std::variant<
     thread_messages::read_status, thread_messages::revoke, thread_messages::list_terminals,
     thread_messages::read_terminal, thread_messages::signal_terminal,
     thread_messages::resize_terminal, thread_messages::end_terminal,
-    thread_messages::clean_terminals, thread_messages::close_thread>;
+    thread_messages::clean_terminals, thread_messages::update_settings,
+    thread_messages::close_thread>;
 
 /// One thread; copies mean the same one. Made by a thread_host, which ends it if nobody has.
 class thread_handle {

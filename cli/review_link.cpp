@@ -59,7 +59,7 @@ void review_link::heard(std::string_view text) {
   if (!message) return;
   if (message->what() == rpc::message::kind::response) {
     response(*message, text);
-  } else if (message->method() == app::request_approval::name) {
+  } else if (app::asks_approval(message->method())) {
     if (auto question = rpc::codec<app::approval_request>::decode(message->params()))
       if (standing_) events_.on_asked(*question);
   } else if (message->method() == app::notifications::resolved::name) {

@@ -153,6 +153,9 @@ int serve_command(arguments given) {
   actors::endpoint_terms terms;
   if (*retain_kib) terms.limits.retained_bytes = **retain_kib * 1024;
   terms.version = GATEHOUSE_VERSION;
+  if (const auto backend = chosen_backend(start->loaded.settings);
+      backend && *backend != sandbox_backend::none)
+    terms.sandboxes.emplace_back(to_string(*backend));
   terms.open_thread = [&desk](const actors::thread_wishes& wishes) { return desk->open(wishes); };
   terms.explain = [&explain](std::string_view tool, const json_tree& call) {
     return explain_for(*explain, tool, call);

@@ -49,7 +49,8 @@ struct attempt_terms {
   std::string environment_id;
   std::optional<patch_call> patch; ///< to be applied instead of executing `argv` (§11)
   patch_progress patch_done;       ///< by the attempt before this one (§107)
-  std::optional<std::chrono::milliseconds> timeout; ///< unset: the runtime's default (§95)
+  std::optional<std::chrono::milliseconds> timeout;  ///< unset: the runtime's default (§95)
+  std::optional<std::chrono::milliseconds> time_cap; ///< shortens it, or the default
 
   sandbox_backend backend = sandbox_backend::none;
   bool sandbox_requested = false; ///< false exactly when backend is none

@@ -59,7 +59,7 @@ call_report outcome_of(const call_report& report) {
   made.output.total_bytes = std::max<std::uint64_t>(
       output.total_bytes,
       output.stdout_text.size() + output.stderr_text.size() + output.truncated_bytes);
-  made.output.truncated_bytes = made.output.total_bytes;
+  made.output.truncated_bytes = made.output.aggregate_omitted_bytes = made.output.total_bytes;
   made.output.dropped = true;
   if (report.patch) {
     made.patch.emplace();

@@ -25,7 +25,8 @@ struct captured_output {
   std::string aggregated;            ///< both streams in the order of arrival
   std::uint64_t truncated_bytes = 0; ///< bytes of the two streams seen but not kept in their texts
   std::uint64_t total_bytes = 0;     ///< of both streams, as they came
-  bool dropped = false;              ///< the texts are empty since they are no longer kept
+  std::uint64_t aggregate_omitted_bytes = 0; ///< bytes seen but not kept in `aggregated`
+  bool dropped = false;                      ///< the texts are empty since they are no longer kept
 };
 
 /// How one attempt ended, in the order of classification (§97).

@@ -3,6 +3,7 @@
 #include "protocol/network.hpp"
 #include "protocol/tool_call.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,6 +49,27 @@ struct given_permissions {
 /// the agent sees.
 std::string encode_given_permissions(const given_permissions& given);
 
+/// What made a question necessary.
+enum class ask_source : std::uint8_t {
+  policy,        ///< the approval policy asks before a call like this one
+  rule,          ///< a prompt rule
+  danger,        ///< the list of dangerous commands
+  unmatched,     ///< no rule and no list knows the command
+  escalation,    ///< the call asks to leave the sandbox
+  permissions,   ///< the call asks for more permissions
+  patch,         ///< a patch, or where it writes
+  denial,        ///< the sandbox refused something to the attempt before
+  network,       ///< a host that nothing allows
+  stdin_write,   ///< input to a process outside of the sandbox
+  strict_review, ///< every call is reviewed (§49)
+};
+
+struct ask_cause {
+  ask_source source = ask_source::policy;
+  std::vector<std::string> segment; ///< the part of the command that it is about; empty: all of it
+  std::string rule; ///< `rule`, `network`: "FILE:LINE", or the domain rule; may be empty
+};
+
 /// A question to a reviewer about exactly one attempt of one call.
 struct review_request {
   std::string review_id; ///< never the call id; every attempt's review has its own (§50)
@@ -67,6 +89,8 @@ struct review_request {
   bool strict = false; ///< strict review: only the automatic reviewer may say yes unasked (§49)
   std::optional<host_key> network; ///< set: it asks for this host only, while the command runs
   bool user_may_be_asked = true;   ///< false: the approval policy lets no person be asked (§33)
+  ask_cause cause;
+  std::chrono::milliseconds time_limit{0}; ///< how long it stands before a person; zero: no end
 };
 
 struct review_answer {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace gatehouse {
 
@@ -26,10 +27,18 @@ struct turn_ended {
   std::string reason; ///< interrupted: why
 };
 
+/// The patch that a call is, as planned.
+struct planned_patch {
+  std::string text;
+  std::string folder; ///< absolute: base of its relative paths
+};
+using planned_patch_ptr = std::shared_ptr<const planned_patch>;
+
 struct item_started {
   std::string call_id;
   std::string tool;
   proposal what; ///< as planned; a hook may still rewrite it, then the questions show the new one
+  planned_patch_ptr patch{}; ///< set: it is one
 };
 /// Somebody is being asked. `who` user: it stands until review_resolved, and answers are welcome.
 struct review_asked {
@@ -68,6 +77,7 @@ struct connection_blocked {
 };
 struct item_ended {
   std::shared_ptr<const call_report> report; ///< never null
+  planned_patch_ptr patch{};                 ///< as in item_started
 };
 /// write_stdin wrote to a terminal session, or polled it while its process lived (§125).
 struct terminal_interaction {
@@ -81,6 +91,13 @@ struct terminal_ended {
   int session_id = 0;
   attempt_record how;
 };
+/// From here on calls are judged and run under these settings.
+struct settings_changed {
+  std::string cwd;
+  std::vector<std::string> roots;
+  std::string approval_json;
+  std::string profile; ///< name, or "custom"
+};
 /// For the user; it changes nothing.
 struct warning {
   std::string text;
@@ -93,12 +110,13 @@ using thread_event_body = std::variant<
     thread_events::review_asked, thread_events::review_resolved, thread_events::attempt_began,
     thread_events::output_delta, thread_events::attempt_denied, thread_events::connection_blocked,
     thread_events::item_ended, thread_events::terminal_interaction, thread_events::terminal_ended,
-    thread_events::warning>;
+    thread_events::settings_changed, thread_events::warning>;
 
 struct thread_event {
   std::uint64_t seq = 0; ///< counts from 1 without a gap within a thread
   std::string turn_id;   ///< that was open; empty: none
   thread_event_body what;
+  std::int64_t unix_ms = 0; ///< when
 };
 
 using thread_event_ptr = std::shared_ptr<const thread_event>;

@@ -41,6 +41,8 @@ struct proposal {
   std::vector<std::string> argv;
   std::string cwd; ///< absolute
   std::optional<std::chrono::milliseconds> timeout;
+  /// The client's own limit: it shortens `timeout` or the default, and never lengthens either.
+  std::optional<std::chrono::milliseconds> time_cap;
   bool login = false;
   gatehouse::sandbox_permissions sandbox_permissions = gatehouse::sandbox_permissions::use_default;
   std::optional<gatehouse::additional_permissions> additional_permissions;

@@ -240,4 +240,23 @@ result<tool_arguments> decode_tool_arguments(std::string_view tool, std::string_
                "request_permissions."};
 }
 
+result<void> limit_time(tool_arguments& arguments, std::chrono::milliseconds most) {
+  if (most.count() < 1 || most.count() > longest_timeout_ms)
+    return error{errc::invalid_request,
+                 "the time limit of a call is 1 to " + std::to_string(longest_timeout_ms) + " ms",
+                 {}};
+  if (std::holds_alternative<permissions_request>(arguments))
+    return error{errc::invalid_request,
+                 "request_permissions waits for a person and takes no time limit",
+                 "Leave it out, and cancel the call when you need no answer any more."};
+  if (auto* command = std::get_if<shell_request>(&arguments)) {
+    command->time_cap = most;
+  } else if (auto* terminal = std::get_if<terminal_request>(&arguments)) {
+    terminal->yield_cap = most;
+  } else if (auto* input = std::get_if<stdin_arguments>(&arguments)) {
+    input->yield_cap = most;
+  }
+  return {};
+}
+
 } // namespace gatehouse

@@ -19,7 +19,8 @@ struct shell_request {
   std::variant<std::string, std::vector<std::string>> command;
   std::string workdir; ///< empty: the session's folder; relative: below it
   std::optional<std::chrono::milliseconds> timeout;
-  bool login = false; ///< with a script only
+  std::optional<std::chrono::milliseconds> time_cap; ///< see limit_time()
+  bool login = false;                                ///< with a script only
   gatehouse::sandbox_permissions sandbox_permissions = gatehouse::sandbox_permissions::use_default;
   std::optional<gatehouse::additional_permissions> additional_permissions;
   std::string justification;
@@ -42,6 +43,7 @@ struct terminal_request {
   bool tty = false;
   std::optional<std::chrono::milliseconds> yield;
   std::optional<std::uint64_t> max_output_tokens;
+  std::optional<std::chrono::milliseconds> yield_cap{}; ///< see limit_time()
 
   bool operator==(const terminal_request&) const = default;
 };
@@ -52,6 +54,7 @@ struct stdin_arguments {
   std::string chars;
   std::optional<std::chrono::milliseconds> yield;
   std::optional<std::uint64_t> max_output_tokens;
+  std::optional<std::chrono::milliseconds> yield_cap{}; ///< see limit_time()
 
   bool operator==(const stdin_arguments&) const = default;
 };
@@ -77,5 +80,10 @@ std::string_view tool_name(const tool_arguments& arguments) noexcept;
 /// word, a missing command and a number out of range are errc::invalid_request with the JSON
 /// pointer.
 result<tool_arguments> decode_tool_arguments(std::string_view tool, std::string_view json);
+
+/// Gives the call no more time than this, whatever its arguments and defaults say: a command or
+/// patch is ended by then, and a terminal session is waited for no longer. Errors: a limit out of
+/// range; request_permissions, which waits for a person.
+result<void> limit_time(tool_arguments& arguments, std::chrono::milliseconds most);
 
 } // namespace gatehouse

@@ -2,6 +2,12 @@
 
 namespace gatehouse::reactor {
 
+std::int64_t unix_ms_now() noexcept {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
 void manual_clock::advance(duration by) {
   const auto end = now_ + by;
   if (loop_ != nullptr) loop_->run_due();

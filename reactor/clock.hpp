@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace gatehouse::reactor {
@@ -27,6 +28,10 @@ public:
   /// hand and drives the follower's timers; false: the loop has the operating system wake it.
   virtual bool drives(follower* loop) noexcept = 0;
 };
+
+/// Milliseconds since 1970 by the machine's wall clock: what people and protocols are told, never
+/// what a limit is measured by.
+std::int64_t unix_ms_now() noexcept;
 
 /// The monotonic clock of the machine.
 class steady_clock final : public clock {

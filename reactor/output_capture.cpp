@@ -38,8 +38,10 @@ std::uint64_t output_capture::total_bytes() const noexcept {
 captured_output output_capture::output() const {
   auto out = channels_[0].kept.render();
   auto err = channels_[1].kept.render();
-  return {std::move(out.value), std::move(err.value), aggregate_.render().value,
-          out.omitted_bytes + err.omitted_bytes, total_bytes()};
+  auto both = aggregate_.render();
+  return {std::move(out.value),  std::move(err.value),
+          std::move(both.value), out.omitted_bytes + err.omitted_bytes,
+          total_bytes(),         both.omitted_bytes};
 }
 
 } // namespace gatehouse::reactor

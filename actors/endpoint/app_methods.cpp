@@ -30,6 +30,7 @@ std::shared_ptr<thread_entry> app_methods_base::need(const std::string& thread_i
 
 bool takes_time(std::string_view method) noexcept {
   return method == app::methods::thread_start::name ||
+         method == app::methods::settings_update::name ||
          method == app::methods::policy_explain::name || method == app::methods::profile_list::name;
 }
 

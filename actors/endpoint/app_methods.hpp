@@ -33,13 +33,16 @@ struct app_methods_base {
 struct thread_methods : app_methods_base {
   void operator()(rpc::app::methods::thread_start, const rpc::app::thread_start_params& p) const;
   void operator()(rpc::app::methods::thread_resume, const rpc::app::thread_resume_params& p) const;
+  void operator()(rpc::app::methods::settings_update,
+                  const rpc::app::settings_update_params& p) const;
   void operator()(rpc::app::methods::thread_unsubscribe, const rpc::app::thread_params& p) const;
   void operator()(rpc::app::methods::thread_read, const rpc::app::thread_params& p) const;
   void operator()(rpc::app::methods::thread_list, const rpc::app::nothing&) const;
   void operator()(rpc::app::methods::thread_close, const rpc::app::thread_params& p) const;
   void operator()(rpc::app::methods::turn_start, const rpc::app::turn_start_params& p) const;
   void operator()(rpc::app::methods::turn_complete, const rpc::app::turn_params& p) const;
-  void operator()(rpc::app::methods::turn_interrupt, const rpc::app::turn_params& p) const;
+  void operator()(rpc::app::methods::turn_interrupt,
+                  const rpc::app::turn_interrupt_params& p) const;
 };
 
 /// tool/*, and what a call would meet

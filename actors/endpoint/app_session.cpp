@@ -11,14 +11,17 @@ namespace gatehouse::actors {
 namespace app = rpc::app;
 
 app_session::app_session(std::string id, authority who, endpoint_services& services)
-    : id_{std::move(id)}, who_{who}, services_{services}, out_{services},
-      feed_{std::make_shared<event_feed>(who, out_, services.limits.frame_bytes)},
-      calls_{std::make_shared<call_share>(services.limits)},
+    : id_{std::move(id)}, who_{who}, services_{services}, limits_{services.limits}, out_{services},
+      feed_{std::make_shared<event_feed>(out_, services.limits.frame_bytes)},
+      calls_{std::make_shared<call_share>(limits_)},
       lane_{std::make_shared<request_lane>(
           [&loop = services.loop](request_lane::work what) { loop.post(std::move(what)); },
           services.limits.waiting_requests)} {}
 
-void app_session::attach(std::shared_ptr<client_port> port, bool version) {
+void app_session::attach(std::shared_ptr<client_port> port, bool version,
+                         const client_manner& manner) {
+  limits_.in_flight = manner.in_flight;
+  feed_->can_be_asked(manner.answers);
   out_.attach(std::move(port), version);
   ++connection_;
 }
@@ -62,8 +65,7 @@ void app_session::response(const rpc::message& message) {
   said.digest = question->what.digest; // what this connection was shown under this id
   if (const auto place = message.result_value())
     if (auto read = rpc::codec<app::approval_answer>::decode(*place)) {
-      const auto decision = app::decision_from(read->decision, question->what)
-                                .value_or(app::named_decision{review_decision::denied});
+      const auto decision = app::decision_of(*read, question->what);
       auto given = app::given_from({read->permissions, read->scope, read->strict_auto_review},
                                    question->what, decision.what);
       said.reason = read->reason.value_or("");

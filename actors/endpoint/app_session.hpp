@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/endpoint/call_book.hpp"
+#include "actors/endpoint/client_wishes.hpp"
 #include "actors/endpoint/client_writer.hpp"
 #include "actors/endpoint/event_feed.hpp"
 #include "actors/endpoint/request_lane.hpp"
@@ -22,7 +23,7 @@ public:
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] authority who() const noexcept { return who_; }
 
-  void attach(std::shared_ptr<client_port> port, bool version);
+  void attach(std::shared_ptr<client_port> port, bool version, const client_manner& manner);
   /// The connection is gone; what runs goes on.
   void detach();
   /// Sends what was missed, after a resumption.
@@ -57,6 +58,7 @@ private:
   std::string id_;
   authority who_;
   endpoint_services& services_;
+  endpoint_limits limits_; ///< of this session
   client_writer out_;
   std::shared_ptr<event_feed> feed_;
   std::shared_ptr<call_share> calls_;

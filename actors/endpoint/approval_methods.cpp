@@ -14,7 +14,8 @@ void approval_methods::operator()(app::methods::approval_list,
   for (const auto& entry : session.services().threads.list())
     if (!p.thread_id || *p.thread_id == entry->handle.id())
       for (const auto& q : entry->watch->questions())
-        told.data.push_back(app::approval_of(entry->handle.id(), q.turn_id, q.seq, q.what));
+        told.data.push_back(
+            app::approval_of(entry->handle.id(), {q.turn_id, q.seq, q.unix_ms}, q.what));
   ok(told);
 }
 

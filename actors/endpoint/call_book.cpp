@@ -70,6 +70,10 @@ void call_book::begin(const thread_handle& thread, const app::tool_call_params& 
   if (session->is_full()) return done(session->overloaded());
   auto arguments = decode_tool_arguments(params.tool, rpc::to_json(params.arguments));
   if (!arguments) return done(failure_of(arguments.error()));
+  if (params.timeout_ms) {
+    const auto limited = limit_time(*arguments, std::chrono::milliseconds{*params.timeout_ms});
+    if (!limited) return done(wrong_params(to_string(limited.error())));
+  }
 
   const auto call = std::make_shared<known_call>();
   call->asked = asked;

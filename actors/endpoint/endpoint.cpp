@@ -1,9 +1,10 @@
 #include "actors/endpoint/endpoint.hpp"
 
+#include "actors/endpoint/client_wishes.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
+#include "reactor/clock.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -13,12 +14,6 @@ namespace app = rpc::app;
 namespace {
 
 constexpr int policy_violation = 1008;
-
-std::int64_t unix_ms_now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 } // namespace
 
@@ -87,6 +82,11 @@ private:
       fail(rpc::invalid_params(params.error()));
       return;
     }
+    const auto manner = manner_of(*params, who_, owner_.services_.limits.in_flight);
+    if (manner.refusal) {
+      fail(*manner.refusal);
+      return;
+    }
     const bool resumed = params->resume_session_id.has_value();
     if (resumed && !resume(*params, fail)) return;
     if (!resumed) {
@@ -95,12 +95,11 @@ private:
       owner_.sessions_[session_->id()].session = session_;
     }
     owner_.sessions_[session_->id()].at = this;
-    session_->attach(port_, version_);
-    port_->send(rpc::write_result(message.id(), rpc::to_json(facts(resumed)), version_));
+    session_->attach(port_, version_, manner.granted);
+    port_->send(
+        rpc::write_result(message.id(), rpc::to_json(facts(resumed, manner.granted)), version_));
     if (resumed) session_->catch_up();
-    if (who_ == authority::reviewer && params->capabilities && params->capabilities->gatehouse &&
-        params->capabilities->gatehouse->approvals.value_or(false))
-      session_->want_approvals();
+    if (manner.granted.asked_about_all) session_->want_approvals();
   }
 
   template <class Fail>
@@ -126,7 +125,7 @@ private:
     return true;
   }
 
-  [[nodiscard]] app::initialize_result facts(bool resumed) const {
+  [[nodiscard]] app::initialize_result facts(bool resumed, const client_manner& manner) const {
     const auto& limits = owner_.services_.limits;
     app::initialize_result told;
     told.user_agent = "gatehouse/" + owner_.services_.version;
@@ -138,8 +137,9 @@ private:
     told.gatehouse.authority = who_ == authority::agent ? "agent" : "reviewer";
     told.gatehouse.tools = {"shell_command", "exec_command", "write_stdin", "apply_patch",
                             "request_permissions"};
+    told.gatehouse.sandboxes = owner_.services_.sandboxes;
     told.gatehouse.limits = {
-        static_cast<std::int64_t>(limits.frame_bytes), static_cast<std::int64_t>(limits.in_flight),
+        static_cast<std::int64_t>(limits.frame_bytes), static_cast<std::int64_t>(manner.in_flight),
         static_cast<std::int64_t>(limits.retained_bytes), limits.session_grace.count()};
     return told;
   }
@@ -159,7 +159,8 @@ endpoint::endpoint(thread_host& host, endpoint_terms terms)
                                                                       std::move(terms.version),
                                                                       std::move(terms.explain),
                                                                       std::move(terms.profiles),
-                                                                      unix_ms_now,
+                                                                      std::move(terms.sandboxes),
+                                                                      reactor::unix_ms_now,
                                                                       host.loop()} {
   threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
     for (const auto& [id, one] : sessions_)

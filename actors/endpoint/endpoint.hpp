@@ -15,6 +15,7 @@ struct endpoint_terms {
   thread_book::opener open_thread;
   std::function<result<std::string>(std::string_view tool, const json_tree& arguments)> explain;
   std::function<result<std::vector<rpc::app::profile_summary>>()> profiles;
+  std::vector<std::string> sandboxes; ///< told to clients
   std::string version;
   endpoint_limits limits;
 };

@@ -22,6 +22,7 @@ struct endpoint_services {
   std::function<result<std::string>(std::string_view tool, const json_tree& arguments)> explain;
   /// Those that can be named now. Errors are about the configuration.
   std::function<result<std::vector<rpc::app::profile_summary>>()> profiles;
+  std::vector<std::string> sandboxes; ///< what commands are confined by here
   std::function<std::int64_t()> unix_ms;
   reactor::event_loop& loop;
 };

@@ -45,7 +45,7 @@ void event_feed::follow(const std::shared_ptr<thread_entry>& entry,
     s->behind = true;
     return;
   }
-  entry->handle.send(say::subscribe{s, who_ == authority::reviewer, from});
+  entry->handle.send(say::subscribe{s, answers_, from});
 }
 
 void event_feed::unfollow(const std::string& thread_id) {
@@ -96,7 +96,7 @@ void event_feed::catch_up() {
     auto fresh = std::make_shared<subscription>(weak_from_this(), s->entry, s->sent_seq);
     fresh->offered = std::move(s->offered);
     const auto old = std::exchange(s, std::move(fresh));
-    s->entry->handle.send(say::subscribe{s, who_ == authority::reviewer, s->sent_seq});
+    s->entry->handle.send(say::subscribe{s, answers_, s->sent_seq});
     s->entry->handle.send(say::unsubscribe{old});
     tell_status(*s);
   }
@@ -133,7 +133,7 @@ void event_feed::hear(subscription& from, const thread_event_ptr& event) {
 }
 
 void event_feed::offer(subscription& to, const thread_event_ptr& asked) {
-  if (who_ != authority::reviewer || !out_.attached()) return;
+  if (!answers_ || !out_.attached()) return;
   const auto& shown = std::get<thread_events::review_asked>(asked->what);
   if (shown.who != reviewer_kind::user || !to.offered.insert(shown.question.review_id).second)
     return;
@@ -164,9 +164,10 @@ std::optional<app::outgoing> event_feed::message_of(const subscription& of,
   const auto* end = std::get_if<thread_events::item_ended>(&event.what);
   if (!end || !message || message->params.size() < most_bytes_ - most_bytes_ / 16) return message;
   return app::message_of(
-      thread,
-      {event.seq, event.turn_id,
-       thread_events::item_ended{std::make_shared<const call_report>(outcome_of(*end->report))}});
+      thread, {event.seq, event.turn_id,
+               thread_events::item_ended{
+                   std::make_shared<const call_report>(outcome_of(*end->report)), end->patch},
+               event.unix_ms});
 }
 
 void event_feed::tell_status(subscription& to) {

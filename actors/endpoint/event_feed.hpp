@@ -20,8 +20,10 @@ namespace gatehouse::actors {
 class event_feed : public std::enable_shared_from_this<event_feed> {
 public:
   /// @param most_bytes of one message
-  event_feed(authority who, client_writer& out, std::size_t most_bytes)
-      : who_{who}, out_{out}, most_bytes_{most_bytes} {}
+  event_feed(client_writer& out, std::size_t most_bytes) : out_{out}, most_bytes_{most_bytes} {}
+
+  /// A person is behind the client's next connection. @pre no connection stands
+  void can_be_asked(bool yes) noexcept { answers_ = yes; }
 
   /// @param after unset: from here on; else also what is kept since then
   void follow(const std::shared_ptr<thread_entry>& entry, std::optional<std::uint64_t> after);
@@ -56,8 +58,8 @@ private:
   void tell_status(subscription& to);
   void tell_ended(const ended& what);
 
-  authority who_;
   client_writer& out_;
+  bool answers_ = false;
   std::size_t most_bytes_;
   std::map<std::string, std::shared_ptr<subscription>> subscriptions_; ///< by thread
   std::vector<ended> unsaid_; ///< threads that were closed while the client was away or behind

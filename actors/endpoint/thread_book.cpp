@@ -40,6 +40,22 @@ result<std::shared_ptr<thread_entry>> thread_book::start(const thread_wishes& wi
   return entry;
 }
 
+void thread_book::update(const std::shared_ptr<thread_entry>& entry, const thread_wishes& wishes,
+                         std::function<void(const result<void>&)> done) {
+  auto opening = open_(wishes);
+  if (!opening) return done(opening.error());
+  thread_messages::update_settings order;
+  order.terms = std::make_shared<const thread_terms>(opening->terms);
+  order.roots = opening->roots;
+  order.profile = opening->profile;
+  order.done = [entry, opening = *std::move(opening),
+                done = std::move(done)](const result<void>& how) {
+    if (how) entry->opening = opening;
+    done(how);
+  };
+  entry->handle.send(std::move(order));
+}
+
 std::shared_ptr<thread_entry> thread_book::find(std::string_view id) const {
   const auto found = state_->open.find(id);
   return found == state_->open.end() ? nullptr : found->second;

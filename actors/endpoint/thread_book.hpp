@@ -57,6 +57,10 @@ public:
   /// Why this session cannot start one more now; unset: it can.
   [[nodiscard]] std::optional<rpc::failure> full_for(std::string_view owner) const;
   result<std::shared_ptr<thread_entry>> start(const thread_wishes& wishes, std::string owner);
+  /// Other settings for the calls to come; `wishes` say all of them, from a reviewer. `done` hears
+  /// when they hold, or why nothing has changed.
+  void update(const std::shared_ptr<thread_entry>& entry, const thread_wishes& wishes,
+              std::function<void(const result<void>&)> done);
   [[nodiscard]] std::shared_ptr<thread_entry> find(std::string_view id) const;
   [[nodiscard]] std::vector<std::shared_ptr<thread_entry>> list() const;
   /// From now on the thread is not found; it counts until its last call has ended.

@@ -2,6 +2,7 @@
 #include "actors/endpoint/refusals.hpp"
 #include "actors/endpoint/thread_facts.hpp"
 #include "protocol/profile_json.hpp"
+#include "protocol/rpc/app_permissions.hpp"
 
 #include <optional>
 #include <utility>
@@ -19,15 +20,26 @@ std::string name_or_json(const json_tree& tree) {
   return rpc::to_json(tree);
 }
 
+/// The settings of a thread as they are, but for its folder. A workspace that is the folder alone
+/// goes with it.
+thread_wishes wishes_as_now(const thread_opening& opening, const std::optional<std::string>& cwd) {
+  thread_wishes wishes;
+  const auto& now = opening.terms.session;
+  wishes.cwd = cwd.value_or(now.cwd);
+  if (opening.roots != std::vector{now.cwd}) wishes.roots = opening.roots;
+  wishes.approval_policy = opening.approval_policy;
+  wishes.profile = opening.profile == "custom" ? encode_profile(now.profile) : opening.profile;
+  return wishes;
+}
+
 app::thread_read_result read_result_of(const thread_entry& entry, const say::thread_status& s) {
   app::thread_read_result told;
   told.thread = info_of(entry);
   told.running = s.running;
   for (const auto& g : s.grants)
     told.grants.push_back({static_cast<std::int64_t>(g.id),
-                           g.scope == grant_scope::turn ? "turn" : "session",
-                           g.turn_id,
-                           {encode_additional_permissions(g.permissions)}});
+                           g.scope == grant_scope::turn ? "turn" : "session", g.turn_id,
+                           app::permissions_json(g.permissions)});
   for (const auto& a : s.approvals)
     told.approvals.push_back({static_cast<std::int64_t>(a.id), a.shown});
   if (!s.stopped_because.empty()) told.stopped_because = s.stopped_because;
@@ -86,6 +98,26 @@ void thread_methods::operator()(app::methods::thread_resume,
   session.feed().follow(entry, after);
 }
 
+void thread_methods::operator()(app::methods::settings_update,
+                                const app::settings_update_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  if (p.sandbox && p.permissions)
+    return done(wrong_params("`sandbox` and `permissions` exclude each other"));
+  auto wishes = wishes_as_now(entry->opening, p.cwd);
+  wishes.from = session.who();
+  if (!p.runtime_workspace_roots.empty()) wishes.roots = p.runtime_workspace_roots;
+  if (p.approval_policy) wishes.approval_policy = name_or_json(*p.approval_policy);
+  if (p.sandbox) wishes.profile = *p.sandbox;
+  if (p.permissions) wishes.profile = name_or_json(*p.permissions);
+  session.services().threads.update(entry, wishes, [done = done, entry](const result<void>& how) {
+    if (how)
+      done(rpc::to_json(app::thread_result{info_of(*entry)}));
+    else
+      done(failure_of(how.error()));
+  });
+}
+
 void thread_methods::operator()(app::methods::thread_unsubscribe,
                                 const app::thread_params& p) const {
   if (!need(p.thread_id)) return;
@@ -134,9 +166,14 @@ void thread_methods::operator()(app::methods::turn_complete, const app::turn_par
   end_turn_of(*this, p, {{}, thread_events::turn_ending::completed, {}});
 }
 
-void thread_methods::operator()(app::methods::turn_interrupt, const app::turn_params& p) const {
+void thread_methods::operator()(app::methods::turn_interrupt,
+                                const app::turn_interrupt_params& p) const {
+  const auto entry = session.services().threads.find(p.thread_id);
+  if (entry && !p.keep_running.value_or(true) &&
+      p.turn_id.value_or(entry->watch->open_turn()) == entry->watch->open_turn())
+    entry->handle.send(say::clean_terminals{});
   const bool by_user = session.who() == authority::reviewer;
-  end_turn_of(*this, p,
+  end_turn_of(*this, {p.thread_id, p.turn_id},
               {{},
                thread_events::turn_ending::interrupted,
                by_user ? "the user interrupted it" : "the agent interrupted it",

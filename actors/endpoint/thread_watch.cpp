@@ -21,7 +21,9 @@ void thread_watch::on_event(const thread_event_ptr& event) {
   } else if (const auto* asked = std::get_if<thread_events::review_asked>(&event->what)) {
     if (asked->who != reviewer_kind::user) return;
     const auto& id = asked->question.review_id;
-    if (questions_.emplace(id, question{event->turn_id, event->seq, asked->question}).second)
+    if (questions_
+            .emplace(id, question{event->turn_id, event->seq, event->unix_ms, asked->question})
+            .second)
       order_.push_back(id);
   } else if (const auto* over = std::get_if<thread_events::review_resolved>(&event->what)) {
     forget(over->answer.review_id);

@@ -17,7 +17,8 @@ class thread_watch : public thread_subscriber {
 public:
   struct question {
     std::string turn_id;
-    std::uint64_t seq = 0; ///< of the event in which it was asked
+    std::uint64_t seq = 0;    ///< of the event in which it was asked
+    std::int64_t unix_ms = 0; ///< likewise
     review_request what;
   };
 

@@ -92,7 +92,9 @@ class Card {
         ['It writes', question.writeTargets?.length ? code(shellJoin(question.writeTargets)) : undefined],
         ['Host', question.networkTarget ? code(question.networkTarget) : undefined],
         ['A yes allows', question.willBeAllowed && el('strong', {}, foreign(question.willBeAllowed))],
-        ['More permissions', question.additionalPermissions ? code(JSON.stringify(question.additionalPermissions)) : undefined],
+        ['More permissions', (question.permissions ?? question.additionalPermissions)
+            ? code(JSON.stringify(question.permissions ?? question.additionalPermissions))
+            : undefined],
         [
           'The rule',
           question.proposedExecpolicyAmendment?.length

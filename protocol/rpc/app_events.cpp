@@ -3,8 +3,9 @@
 #include "protocol/base64.hpp"
 #include "protocol/call_report_json.hpp"
 #include "protocol/denial_message.hpp"
-#include "protocol/profile_json.hpp"
+#include "protocol/rpc/app_changes.hpp"
 #include "protocol/rpc/app_methods.hpp"
+#include "protocol/rpc/app_permissions.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
 
@@ -131,6 +132,12 @@ outgoing say(const typename Notification::params& params) {
   return {Notification::name, to_json(params), {}};
 }
 
+void put_patch(command_item& item, const thread_events::planned_patch_ptr& patch) {
+  if (!patch) return;
+  item.type = item_type::file_change;
+  item.changes = changes_of(patch->text, patch->folder);
+}
+
 struct event_reader {
   const std::string& thread;
   const thread_event& event;
@@ -150,8 +157,8 @@ struct event_reader {
     return say<notifications::turn_completed>(told);
   }
   message operator()(const thread_events::item_started& e) const {
-    item_event told{thread, event.turn_id, seq, {}};
-    told.item.type = "commandExecution";
+    item_event told{thread, event.turn_id, seq, {}, event.unix_ms, {}};
+    put_patch(told.item, e.patch);
     told.item.id = e.call_id;
     told.item.tool = e.tool;
     told.item.command = e.what.argv.empty() ? e.tool : shell_join(e.what.argv);
@@ -160,9 +167,8 @@ struct event_reader {
   }
   message operator()(const thread_events::review_asked& e) const {
     if (e.who != reviewer_kind::user) return std::nullopt;
-    return outgoing{request_approval::name,
-                    to_json(approval_of(thread, event.turn_id, event.seq, e.question)),
-                    e.question.review_id};
+    const auto asked = approval_of(thread, {event.turn_id, event.seq, event.unix_ms}, e.question);
+    return outgoing{request_name(asked.kind), to_json(asked), e.question.review_id};
   }
   message operator()(const thread_events::review_resolved& e) const {
     return say<notifications::resolved>(
@@ -205,8 +211,8 @@ struct event_reader {
   }
   message operator()(const thread_events::item_ended& e) const {
     const auto& report = *e.report;
-    item_event told{thread, event.turn_id, seq, {}};
-    told.item.type = "commandExecution";
+    item_event told{thread, event.turn_id, seq, {}, {}, event.unix_ms};
+    put_patch(told.item, e.patch);
     told.item.id = report.call_id;
     told.item.status = item_status_of(status_of(report));
     if (report.output.dropped)
@@ -235,6 +241,10 @@ struct event_reader {
     told.sandbox_denied = e.how.ending == attempt_ending::denied;
     return say<notifications::terminal_ended>(told);
   }
+  message operator()(const thread_events::settings_changed& e) const {
+    return say<notifications::settings_updated>(
+        {thread, seq, e.cwd, e.roots, {e.approval_json}, e.profile});
+  }
   message operator()(const thread_events::warning& e) const {
     return say<notifications::warning>({thread, seq, e.text});
   }
@@ -246,13 +256,19 @@ std::optional<outgoing> message_of(const std::string& thread_id, const thread_ev
   return std::visit(event_reader{thread_id, event}, event.what);
 }
 
-approval_request approval_of(const std::string& thread_id, const std::string& turn_id,
-                             std::uint64_t seq, const review_request& question) {
+approval_request approval_of(const std::string& thread_id, const asked_at& at,
+                             const review_request& question) {
   approval_request asked;
   asked.request_id = question.review_id;
-  asked.seq = static_cast<std::int64_t>(seq);
+  asked.seq = static_cast<std::int64_t>(at.seq);
   asked.thread_id = thread_id;
-  asked.turn_id = turn_id;
+  asked.turn_id = at.turn_id;
+  asked.started_at_ms = at.unix_ms;
+  if (question.time_limit.count() > 0)
+    asked.expires_at_ms = at.unix_ms + question.time_limit.count();
+  asked.why.source = question.cause.source;
+  if (!question.cause.rule.empty()) asked.why.rule = question.cause.rule;
+  if (!question.cause.segment.empty()) asked.why.segment = question.cause.segment;
   asked.item_id = question.call_id;
   asked.kind = kind_of(question);
   asked.attempt = question.attempt;
@@ -268,8 +284,8 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
   asked.write_targets = question.write_targets;
   if (question.network) asked.network_target = to_string(*question.network);
   if (question.what.additional_permissions)
-    asked.additional_permissions =
-        raw_json{encode_additional_permissions(*question.what.additional_permissions)};
+    (asked.kind == approval_kind::permissions ? asked.permissions : asked.additional_permissions) =
+        permissions_json(*question.what.additional_permissions);
   asked.available_decisions.push_back(word("accept"));
   if (question.session_offered) asked.available_decisions.push_back(word("acceptForSession"));
   if (!question.proposed_amendment.empty()) {
@@ -284,6 +300,17 @@ approval_request approval_of(const std::string& thread_id, const std::string& tu
   return asked;
 }
 
+std::optional<decision> decision_of(const call_report& report) {
+  switch (report.evaluation.requirement.kind) {
+  case requirement_kind::skip: return decision::allow;
+  case requirement_kind::needs_approval: return decision::prompt;
+  case requirement_kind::forbidden: break;
+  }
+  // It is also what stands there before anything is decided.
+  const bool refused = report.ending == call_ending::refused && report.reviews.empty();
+  return refused ? std::optional{decision::forbidden} : std::nullopt;
+}
+
 tool_call_result result_of(const call_report& report) {
   tool_call_result told;
   told.call_id = report.call_id;
@@ -294,13 +321,23 @@ tool_call_result result_of(const call_report& report) {
     told.sandbox_type = to_string(last.sandbox);
   }
   told.output = report.output.aggregated;
-  told.output_omitted_bytes = static_cast<std::int64_t>(report.output.truncated_bytes);
+  told.output_truncated = report.output.aggregate_omitted_bytes > 0;
+  told.output_omitted_bytes = static_cast<std::int64_t>(report.output.aggregate_omitted_bytes);
   if (report.output.dropped) told.output_dropped = true;
   told.sandbox_denied = was_denied(report);
+  told.decision = decision_of(report);
   told.message = report.message;
   if (report.session_id) told.session_id = *report.session_id;
   told.report = {encode_call_report(report)};
   return told;
+}
+
+named_decision decision_of(const approval_answer& answer, const review_request& question) {
+  const named_decision no{review_decision::denied};
+  if (answer.decision) return decision_from(*answer.decision, question).value_or(no);
+  if (kind_of(question) != approval_kind::permissions || !answer.permissions) return no;
+  const auto given = permissions_from(*answer.permissions);
+  return given && !given->empty() ? named_decision{review_decision::approved} : no;
 }
 
 std::optional<named_decision> decision_from(const json_tree& decision,
@@ -335,7 +372,7 @@ result<std::optional<given_permissions>> given_from(const answered_permissions& 
                  "Leave out permissions, scope and strictAutoReview."};
   given_permissions given;
   if (said.permissions) {
-    auto read = decode_additional_permissions(to_json(*said.permissions));
+    auto read = permissions_from(*said.permissions);
     if (!read) return read.error();
     given.permissions = *std::move(read);
   } else if (question.what.additional_permissions) {

@@ -20,9 +20,18 @@ struct outgoing {
 /// The message about an event; none for a question that is not a person's.
 std::optional<outgoing> message_of(const std::string& thread_id, const thread_event& event);
 
-/// A question as reviewers see it. `seq` is that of the event in which it was asked.
-approval_request approval_of(const std::string& thread_id, const std::string& turn_id,
-                             std::uint64_t seq, const review_request& question);
+/// Of the event in which a question was asked.
+struct asked_at {
+  std::string turn_id;
+  std::uint64_t seq = 0;
+  std::int64_t unix_ms = 0;
+};
+/// A question as reviewers see it.
+approval_request approval_of(const std::string& thread_id, const asked_at& at,
+                             const review_request& question);
+
+/// What policy said of a call; none where it was not asked.
+std::optional<decision> decision_of(const call_report& report);
 
 /// The result of a tool call.
 tool_call_result result_of(const call_report& report);
@@ -37,6 +46,10 @@ struct named_decision {
 /// is asked about. None when it is not one of those that were on offer.
 std::optional<named_decision> decision_from(const json_tree& decision,
                                             const review_request& question);
+
+/// The decision of an answer to the server's request; what is not one that was on offer declines.
+/// One about permissions may do without: those that it gives accept (reference protocol 1.6).
+named_decision decision_of(const approval_answer& answer, const review_request& question);
 
 /// What an answer gives beside its decision; see approval_answer.
 struct answered_permissions {

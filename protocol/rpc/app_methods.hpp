@@ -41,6 +41,17 @@ struct thread_resume {
   using params = thread_resume_params;
   using result = thread_result;
 };
+struct settings_update {
+  static constexpr std::string_view name = "thread/settings/update";
+  static constexpr std::string_view about =
+      "Changes folder, workspace, approval policy or profile for the calls that are still to come; "
+      "what runs, and what is being asked, is not touched. Grants, approvals and hosts for the "
+      "turn "
+      "or the session end. It is recorded, and everyone who follows the thread hears it.";
+  static constexpr caller who = caller::reviewer;
+  using params = settings_update_params;
+  using result = thread_result;
+};
 struct thread_unsubscribe {
   static constexpr std::string_view name = "thread/unsubscribe";
   static constexpr std::string_view about = "Ends the subscription; the thread goes on.";
@@ -94,9 +105,9 @@ struct turn_interrupt {
   static constexpr std::string_view about =
       "Stops the turn: its calls are ended, its questions withdrawn. From a reviewer it is the "
       "user's stop, also between turns: calls are refused until a reviewer's turn/start. Terminal "
-      "sessions that have outlived their calls go on (§127).";
+      "sessions that have outlived their calls go on (§127), unless `keepRunning` says otherwise.";
   static constexpr caller who = caller::anyone;
-  using params = turn_params;
+  using params = turn_interrupt_params;
   using result = nothing;
 };
 struct tool_call {
@@ -212,22 +223,60 @@ struct profile_list {
 
 using method_list =
     std::tuple<methods::initialize, methods::thread_start, methods::thread_resume,
-               methods::thread_unsubscribe, methods::thread_read, methods::thread_list,
-               methods::thread_close, methods::turn_start, methods::turn_complete,
-               methods::turn_interrupt, methods::tool_call, methods::tool_cancel,
-               methods::terminals_list, methods::terminals_read, methods::terminals_signal,
-               methods::terminals_resize, methods::terminals_terminate, methods::terminals_clean,
-               methods::policy_explain, methods::approval_list, methods::approval_resolve,
-               methods::approval_allow_refused, methods::grant_revoke, methods::profile_list>;
+               methods::settings_update, methods::thread_unsubscribe, methods::thread_read,
+               methods::thread_list, methods::thread_close, methods::turn_start,
+               methods::turn_complete, methods::turn_interrupt, methods::tool_call,
+               methods::tool_cancel, methods::terminals_list, methods::terminals_read,
+               methods::terminals_signal, methods::terminals_resize, methods::terminals_terminate,
+               methods::terminals_clean, methods::policy_explain, methods::approval_list,
+               methods::approval_resolve, methods::approval_allow_refused, methods::grant_revoke,
+               methods::profile_list>;
 
-/// The server's one request: a question to a reviewer.
-struct request_approval {
-  static constexpr std::string_view name = "item/commandExecution/requestApproval";
-  static constexpr std::string_view about =
-      "Sent to every connected reviewer under the same id; the first valid answer counts.";
+/// The requests of the server: questions to reviewers, by what they are about.
+namespace server_requests {
+
+struct approval {
   using params = approval_request;
   using result = approval_answer;
 };
+struct command_approval : approval {
+  static constexpr std::string_view name = "item/commandExecution/requestApproval";
+  static constexpr std::string_view about =
+      "A question about a command, a host that it wants to reach, or input to a terminal session. "
+      "Sent to every connected reviewer under the same id; the first valid answer counts.";
+};
+struct patch_approval : approval {
+  static constexpr std::string_view name = "item/fileChange/requestApproval";
+  static constexpr std::string_view about = "The same about a patch (`kind` patch).";
+};
+struct permissions_approval : approval {
+  static constexpr std::string_view name = "item/permissions/requestApproval";
+  static constexpr std::string_view about =
+      "The same about permissions for later commands (`kind` permissions).";
+};
+
+} // namespace server_requests
+
+using server_request_list =
+    std::tuple<server_requests::command_approval, server_requests::patch_approval,
+               server_requests::permissions_approval>;
+
+constexpr std::string_view request_name(approval_kind kind) noexcept {
+  switch (kind) {
+  case approval_kind::patch: return server_requests::patch_approval::name;
+  case approval_kind::permissions: return server_requests::permissions_approval::name;
+  case approval_kind::command:
+  case approval_kind::network:
+  case approval_kind::write_stdin: break;
+  }
+  return server_requests::command_approval::name;
+}
+
+/// Is this one of the server's requests?
+constexpr bool asks_approval(std::string_view method) noexcept {
+  return std::apply([&](auto... request) { return ((method == request.name) || ...); },
+                    server_request_list{});
+}
 
 namespace notifications {
 
@@ -277,20 +326,22 @@ struct resolved : notification<request_resolved> {
 struct events_missed : notification<missed_events> {
   static constexpr std::string_view name = "thread/events/missed";
 };
+struct settings_updated : notification<settings_event> {
+  static constexpr std::string_view name = "thread/settings/updated";
+};
 struct warning : notification<warning_event> {
   static constexpr std::string_view name = "warning";
 };
 
 } // namespace notifications
 
-using notification_list =
-    std::tuple<notifications::thread_status_changed, notifications::thread_closed,
-               notifications::turn_started, notifications::turn_completed,
-               notifications::item_started, notifications::item_completed,
-               notifications::attempt_started, notifications::attempt_denied,
-               notifications::connection_blocked, notifications::output,
-               notifications::terminal_interaction, notifications::terminal_ended,
-               notifications::resolved, notifications::events_missed, notifications::warning>;
+using notification_list = std::tuple<
+    notifications::thread_status_changed, notifications::thread_closed, notifications::turn_started,
+    notifications::turn_completed, notifications::item_started, notifications::item_completed,
+    notifications::attempt_started, notifications::attempt_denied,
+    notifications::connection_blocked, notifications::output, notifications::terminal_interaction,
+    notifications::terminal_ended, notifications::resolved, notifications::events_missed,
+    notifications::settings_updated, notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
 /// method. Parameters that cannot be read: `refuse(failure)`.

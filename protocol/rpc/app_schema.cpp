@@ -94,11 +94,14 @@ std::string schema() {
   json.close('}');
   json.key("serverRequests");
   json.open('{');
-  json.key(request_approval::name);
-  json.open('{');
-  json.field("description", request_approval::about);
-  write_types<request_approval>(json, book);
-  json.close('}');
+  for_each<server_request_list>([&](auto request) {
+    using R = decltype(request);
+    json.key(R::name);
+    json.open('{');
+    json.field("description", R::about);
+    write_types<R>(json, book);
+    json.close('}');
+  });
   json.close('}');
   json.key("notifications");
   json.open('{');
@@ -132,8 +135,12 @@ std::string schema_as_markdown() {
     write_table<typename M::params>(out, book, "Parameters");
     write_table<typename M::result>(out, book, "Result");
   });
-  out += "## Requests of the server\n\n### `" + std::string{request_approval::name} + "`\n\n" +
-         std::string{request_approval::about} + "\n\n";
+  out += "## Requests of the server\n\n";
+  for_each<server_request_list>([&](auto request) {
+    using R = decltype(request);
+    out += "### `" + std::string{R::name} + "`\n\n" + std::string{R::about} + "\n\n";
+  });
+  out += "All have the same parameters and answers.\n\n";
   write_table<approval_request>(out, book, "Parameters");
   write_table<approval_answer>(out, book, "Answer");
   out += "## Notifications\n\n";

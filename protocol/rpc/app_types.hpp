@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/exec_policy.hpp"
 #include "protocol/review.hpp"
 #include "protocol/rpc/codec.hpp"
 
@@ -25,8 +26,12 @@ struct client_info {
   std::optional<std::string> version;
 };
 
+enum class output_mode : std::uint8_t { lossy, lossless };
+
 struct gatehouse_capabilities {
   std::optional<bool> approvals;
+  std::optional<rpc::app::output_mode> output_mode;
+  std::optional<std::int64_t> max_in_flight;
 };
 
 struct client_capabilities {
@@ -52,6 +57,7 @@ struct server_facts {
   std::int64_t protocol = 1;
   std::string authority;
   std::vector<std::string> tools;
+  std::vector<std::string> sandboxes;
   rpc::app::limits limits;
 };
 
@@ -86,6 +92,15 @@ struct thread_info {
 
 struct thread_start_params {
   std::string cwd;
+  std::vector<std::string> runtime_workspace_roots;
+  std::optional<json_tree> approval_policy;
+  std::optional<std::string> sandbox;
+  std::optional<json_tree> permissions;
+};
+
+struct settings_update_params {
+  std::string thread_id;
+  std::optional<std::string> cwd;
   std::vector<std::string> runtime_workspace_roots;
   std::optional<json_tree> approval_policy;
   std::optional<std::string> sandbox;
@@ -164,12 +179,19 @@ struct turn_params {
   std::optional<std::string> turn_id;
 };
 
+struct turn_interrupt_params {
+  std::string thread_id;
+  std::optional<std::string> turn_id;
+  std::optional<bool> keep_running;
+};
+
 struct tool_call_params {
   std::string thread_id;
   std::optional<std::string> turn_id;
   std::string call_id;
   std::string tool;
   json_tree arguments;
+  std::optional<std::int64_t> timeout_ms;
 };
 
 enum class call_status : std::uint8_t {
@@ -186,10 +208,12 @@ struct tool_call_result {
   call_status status = call_status::failed;
   std::optional<std::int64_t> exit_code;
   std::string output;
+  bool output_truncated = false;
   std::int64_t output_omitted_bytes = 0;
   std::optional<bool> output_dropped;
   std::string sandbox_type;
   bool sandbox_denied = false;
+  std::optional<gatehouse::decision> decision;
   std::string message;
   std::optional<std::int64_t> session_id;
   raw_json report;
@@ -252,8 +276,14 @@ struct approval_list_params {
 
 enum class approval_kind : std::uint8_t { command, patch, network, permissions, write_stdin };
 
-/// The question about one attempt of one command: `params` of
-/// `item/commandExecution/requestApproval` and an entry of `approval/list`.
+struct asked_because {
+  ask_source source = ask_source::policy;
+  std::optional<std::string> rule;
+  std::optional<std::vector<std::string>> segment;
+};
+
+/// The question about one attempt of one call: `params` of the server's requests and an entry of
+/// `approval/list`.
 struct approval_request {
   std::string request_id;
   std::int64_t seq = 0;
@@ -266,7 +296,10 @@ struct approval_request {
   std::string command;
   std::vector<std::string> argv;
   std::string cwd;
+  std::int64_t started_at_ms = 0;
+  std::optional<std::int64_t> expires_at_ms;
   std::string reason;
+  asked_because why;
   std::string justification;
   std::string will_be_allowed;
   bool without_sandbox = false;
@@ -274,6 +307,7 @@ struct approval_request {
   std::vector<std::string> write_targets;
   std::optional<std::string> network_target;
   std::optional<raw_json> additional_permissions;
+  std::optional<raw_json> permissions;
   std::optional<std::vector<std::string>> proposed_execpolicy_amendment;
   std::vector<raw_json> available_decisions;
 };
@@ -300,7 +334,7 @@ struct allow_refused_params {
 
 /// The answer to a server's request for an approval.
 struct approval_answer {
-  json_tree decision;
+  std::optional<json_tree> decision;
   std::optional<std::string> reason;
   std::optional<json_tree> permissions;
   std::optional<grant_scope> scope;
@@ -332,13 +366,27 @@ struct turn_event {
 
 enum class item_status : std::uint8_t { in_progress, completed, failed, declined };
 
+enum class update_type : std::uint8_t { add, remove, update };
+struct update_kind {
+  update_type type = update_type::update;
+  std::optional<std::string> move_path;
+};
+struct file_update {
+  std::string path;
+  update_kind kind;
+  std::string diff;
+};
+
+enum class item_type : std::uint8_t { command_execution, file_change };
+
 struct command_item {
-  std::string type;
+  item_type type = item_type::command_execution;
   std::string id;
   std::string tool;
   std::string command;
   std::string cwd;
   item_status status = item_status::in_progress;
+  std::optional<std::vector<file_update>> changes;
   std::optional<std::string> aggregated_output;
   std::optional<bool> output_dropped;
   std::optional<std::int64_t> exit_code;
@@ -352,6 +400,8 @@ struct item_event {
   std::string turn_id;
   std::int64_t seq = 0;
   command_item item;
+  std::optional<std::int64_t> started_at_ms;
+  std::optional<std::int64_t> completed_at_ms;
 };
 
 enum class stream_name : std::uint8_t { standard_output, standard_error };
@@ -438,6 +488,15 @@ struct missed_events {
   std::string thread_id;
   std::int64_t after_seq = 0;
   std::int64_t before_seq = 0;
+};
+
+struct settings_event {
+  std::string thread_id;
+  std::int64_t seq = 0;
+  std::string cwd;
+  std::vector<std::string> runtime_workspace_roots;
+  raw_json approval_policy;
+  std::string sandbox;
 };
 
 struct warning_event {

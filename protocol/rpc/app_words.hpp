@@ -30,6 +30,36 @@ struct described_words<app::approval_kind> {
 };
 
 template <>
+struct described_words<ask_source> {
+  static constexpr std::string_view name = "AskSource";
+  static constexpr std::string_view about =
+      "What made a question necessary: policy: the approval policy asks before a call like this "
+      "one; rule: a prompt rule; danger: the list of dangerous commands; unmatched: no rule and no "
+      "list knows the command; escalation: it asks to leave the sandbox; permissions: it asks for "
+      "more permissions; patch: a patch, or where it writes; denial: the sandbox refused something "
+      "to the attempt before; network: a host that nothing allows; stdin: input to a process "
+      "outside of the sandbox; strictReview: every call is reviewed.";
+  static constexpr std::array<std::string_view, 11> words{
+      "policy", "rule",   "danger",  "unmatched", "escalation",  "permissions",
+      "patch",  "denial", "network", "stdin",     "strictReview"};
+};
+
+template <>
+struct described_words<app::update_type> {
+  static constexpr std::string_view name = "UpdateType";
+  static constexpr std::string_view about = "What happens to a file.";
+  static constexpr std::array<std::string_view, 3> words{"add", "delete", "update"};
+};
+
+template <>
+struct described_words<app::item_type> {
+  static constexpr std::string_view name = "ItemType";
+  static constexpr std::string_view about =
+      "A command, input to one or a request for permissions; or a patch.";
+  static constexpr std::array<std::string_view, 2> words{"commandExecution", "fileChange"};
+};
+
+template <>
 struct described_words<grant_scope> {
   static constexpr std::string_view name = "GrantScope";
   static constexpr std::string_view about = "How long permissions last.";
@@ -59,6 +89,23 @@ struct described_words<app::call_status> {
       "handler refused.";
   static constexpr std::array<std::string_view, 6> words{"completed", "failed",   "declined",
                                                          "rejected",  "timedOut", "interrupted"};
+};
+
+template <>
+struct described_words<decision> {
+  static constexpr std::string_view name = "Decision";
+  static constexpr std::string_view about =
+      "What policy said before anybody was asked: it may run, somebody must be asked, it may not.";
+  static constexpr std::array<std::string_view, 3> words{"allow", "prompt", "forbidden"};
+};
+
+template <>
+struct described_words<app::output_mode> {
+  static constexpr std::string_view name = "OutputMode";
+  static constexpr std::string_view about =
+      "What becomes of output while the client reads too slowly: lossy: the oldest is left out and "
+      "thread/events/missed says so; lossless: the command waits.";
+  static constexpr std::array<std::string_view, 2> words{"lossy", "lossless"};
 };
 
 template <>

@@ -16,6 +16,19 @@ struct described<app::approval_list_params> {
 };
 
 template <>
+struct described<app::asked_because> {
+  static constexpr std::string_view name = "AskedBecause";
+  static constexpr std::string_view about = "What made a question necessary.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("source", &app::asked_because::source, "");
+    v.field("rule", &app::asked_because::rule, "`FILE:LINE` of the rule, or the rule about hosts");
+    v.field("segment", &app::asked_because::segment,
+            "the part of the command that it is about; left out: all of it");
+  }
+};
+
+template <>
 struct described<app::approval_request> {
   static constexpr std::string_view name = "ApprovalRequest";
   static constexpr std::string_view about =
@@ -35,7 +48,11 @@ struct described<app::approval_request> {
     v.field("command", &app::approval_request::command, "as people read it");
     v.field("argv", &app::approval_request::argv, "what runs; of `permissions` empty");
     v.field("cwd", &app::approval_request::cwd, "");
-    v.field("reason", &app::approval_request::reason, "why it is asked");
+    v.field("startedAtMs", &app::approval_request::started_at_ms, "since when it stands");
+    v.field("expiresAtMs", &app::approval_request::expires_at_ms,
+            "when it is declined without an answer; left out: it has no such end");
+    v.field("reason", &app::approval_request::reason, "why it is asked, in words");
+    v.field("why", &app::approval_request::why, "");
     v.field("justification", &app::approval_request::justification, "the model's words");
     v.field("willBeAllowed", &app::approval_request::will_be_allowed,
             "what a yes allows, and what stays forbidden");
@@ -48,7 +65,9 @@ struct described<app::approval_request> {
     v.field("networkTarget", &app::approval_request::network_target,
             "of `network`: protocol, host and port");
     v.field("additionalPermissions", &app::approval_request::additional_permissions,
-            "of `permissions`: what is asked for");
+            "what the command asks for besides what the profile grants");
+    v.field("permissions", &app::approval_request::permissions,
+            "of `permissions`: what is asked for later commands");
     v.field("proposedExecpolicyAmendment", &app::approval_request::proposed_execpolicy_amendment,
             "the rule that `acceptWithExecpolicyAmendment` adds");
     v.field("availableDecisions", &app::approval_request::available_decisions, "");
@@ -110,7 +129,8 @@ struct described<app::approval_answer> {
   template <class V>
   static void fields(V& v) {
     v.field("decision", &app::approval_answer::decision,
-            "one of availableDecisions; anything else declines");
+            "one of availableDecisions; anything else declines. To a question of the kind "
+            "`permissions` it may be left out: `permissions` that are not empty then accept");
     v.field("reason", &app::approval_answer::reason, "");
     v.field(
         "permissions", &app::approval_answer::permissions,

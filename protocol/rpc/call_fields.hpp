@@ -19,6 +19,9 @@ struct described<app::tool_call_params> {
             "the same call");
     v.field("tool", &app::tool_call_params::tool, "");
     v.field("arguments", &app::tool_call_params::arguments, "of the tool");
+    v.field("timeoutMs", &app::tool_call_params::timeout_ms,
+            "a limit of the client's: it shortens the time of a command or patch, or the wait of "
+            "exec_command and write_stdin, and never lengthens it; not for request_permissions");
   }
 };
 
@@ -34,6 +37,8 @@ struct described<app::tool_call_result> {
     v.field("exitCode", &app::tool_call_result::exit_code, "");
     v.field("output", &app::tool_call_result::output,
             "both streams in the order of arrival, as text");
+    v.field("outputTruncated", &app::tool_call_result::output_truncated,
+            "`output` is not all of it");
     v.field("outputOmittedBytes", &app::tool_call_result::output_omitted_bytes,
             "not kept in `output`");
     v.field("outputDropped", &app::tool_call_result::output_dropped,
@@ -43,6 +48,8 @@ struct described<app::tool_call_result> {
             "of the last attempt: none, linux, landlock");
     v.field("sandboxDenied", &app::tool_call_result::sandbox_denied,
             "the boundary refused something");
+    v.field("decision", &app::tool_call_result::decision,
+            "of policy, before anybody was asked; left out where it was not asked");
     v.field("message", &app::tool_call_result::message,
             "to the model: why it was refused or denied and the safer path");
     v.field("sessionId", &app::tool_call_result::session_id,

@@ -31,17 +31,42 @@ struct described<app::turn_event> {
 };
 
 template <>
+struct described<app::update_kind> {
+  static constexpr std::string_view name = "UpdateKind";
+  static constexpr std::string_view about = "What happens to a file.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("type", &app::update_kind::type, "");
+    v.field("move_path", &app::update_kind::move_path, "of `update`: the file's new place");
+  }
+};
+
+template <>
+struct described<app::file_update> {
+  static constexpr std::string_view name = "FileUpdate";
+  static constexpr std::string_view about = "One file of a patch.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("path", &app::file_update::path, "absolute, links not followed");
+    v.field("kind", &app::file_update::kind, "");
+    v.field("diff", &app::file_update::diff,
+            "of `update` the chunks as the patch spells them, of `add` the new file");
+  }
+};
+
+template <>
 struct described<app::command_item> {
   static constexpr std::string_view name = "CommandItem";
   static constexpr std::string_view about = "A call as an item of its thread.";
   template <class V>
   static void fields(V& v) {
-    v.field("type", &app::command_item::type, "`commandExecution`");
+    v.field("type", &app::command_item::type, "the same from start to end");
     v.field("id", &app::command_item::id, "");
     v.field("tool", &app::command_item::tool, "");
     v.field("command", &app::command_item::command, "as people read it");
     v.field("cwd", &app::command_item::cwd, "");
     v.field("status", &app::command_item::status, "");
+    v.field("changes", &app::command_item::changes, "of `fileChange`: what the patch says");
     v.field("aggregatedOutput", &app::command_item::aggregated_output, "");
     v.field("outputDropped", &app::command_item::output_dropped,
             "true: the event comes again, and the output was left out since it is no longer kept");
@@ -63,6 +88,8 @@ struct described<app::item_event> {
     v.field("turnId", &app::item_event::turn_id, "");
     v.field("seq", &app::item_event::seq, "counts every event of the thread from 1 without a gap");
     v.field("item", &app::item_event::item, "");
+    v.field("startedAtMs", &app::item_event::started_at_ms, "of item/started");
+    v.field("completedAtMs", &app::item_event::completed_at_ms, "of item/completed");
   }
 };
 
@@ -218,6 +245,25 @@ struct described<app::missed_events> {
     v.field("threadId", &app::missed_events::thread_id, "");
     v.field("afterSeq", &app::missed_events::after_seq, "the newest that was sent before");
     v.field("beforeSeq", &app::missed_events::before_seq, "the next that is sent");
+  }
+};
+
+template <>
+struct described<app::settings_event> {
+  static constexpr std::string_view name = "SettingsEvent";
+  static constexpr std::string_view about =
+      "From here on the calls of the thread are judged and run under these settings. What was "
+      "granted or approved for the turn or the session has ended.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::settings_event::thread_id, "");
+    v.field("seq", &app::settings_event::seq,
+            "counts every event of the thread from 1 without a gap");
+    v.field("cwd", &app::settings_event::cwd, "");
+    v.field("runtimeWorkspaceRoots", &app::settings_event::runtime_workspace_roots, "");
+    v.field("approvalPolicy", &app::settings_event::approval_policy, "");
+    v.field("sandbox", &app::settings_event::sandbox,
+            "name of the profile, `custom` for an object");
   }
 };
 

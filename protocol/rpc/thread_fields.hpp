@@ -30,13 +30,18 @@ template <>
 struct described<app::gatehouse_capabilities> {
   static constexpr std::string_view name = "GatehouseCapabilities";
   static constexpr std::string_view about =
-      "What the client can do with this server's own messages.";
-  static constexpr bool open = true;
+      "What the client can do with this server's own messages. What cannot be had is an error.";
   template <class V>
   static void fields(V& v) {
-    v.field(
-        "approvals", &app::gatehouse_capabilities::approvals,
-        "a person answers behind this connection: it is asked about every thread (reviewers only)");
+    v.field("approvals", &app::gatehouse_capabilities::approvals,
+            "true: a person answers behind this connection, and is asked about every thread "
+            "(reviewers only); false: nobody does, and it is asked nothing; left out: about the "
+            "threads that it follows");
+    v.field("outputMode", &app::gatehouse_capabilities::output_mode,
+            "only `lossy` can be had: no command waits for a client that reads slowly");
+    v.field("maxInFlight", &app::gatehouse_capabilities::max_in_flight,
+            "calls of this session under way, 1 to `limits.maxInFlight` of the server; left out: "
+            "as many as that");
   }
 };
 
@@ -74,7 +79,7 @@ struct described<app::limits> {
   template <class V>
   static void fields(V& v) {
     v.field("frameBytes", &app::limits::frame_bytes, "largest message");
-    v.field("maxInFlight", &app::limits::max_in_flight, "requests of one connection under way");
+    v.field("maxInFlight", &app::limits::max_in_flight, "calls of this session under way");
     v.field("retainedEventBytes", &app::limits::retained_event_bytes,
             "events kept for each thread");
     v.field("sessionGraceMs", &app::limits::session_grace_ms,
@@ -93,6 +98,9 @@ struct described<app::server_facts> {
     v.field("authority", &app::server_facts::authority,
             "`agent`: may propose; `reviewer`: may answer and change policy");
     v.field("tools", &app::server_facts::tools, "that tool/call takes");
+    v.field("sandboxes", &app::server_facts::sandboxes,
+            "what commands are confined by here, as in `sandboxType`; empty: nothing on this "
+            "platform. `gatehouse doctor` tries whether it works");
     v.field("limits", &app::server_facts::limits, "");
   }
 };
@@ -157,6 +165,25 @@ struct described<app::thread_start_params> {
             "name of a profile; an agent may only name a narrower one");
     v.field("permissions", &app::thread_start_params::permissions,
             "name of a profile or a profile object (reviewers only)");
+  }
+};
+
+template <>
+struct described<app::settings_update_params> {
+  static constexpr std::string_view name = "SettingsUpdateParams";
+  static constexpr std::string_view about =
+      "Other settings for the calls of a thread that are still to come. What is left out stays.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::settings_update_params::thread_id, "");
+    v.field("cwd", &app::settings_update_params::cwd, "");
+    v.field("runtimeWorkspaceRoots", &app::settings_update_params::runtime_workspace_roots,
+            "left out: as they are; a workspace that is the folder alone goes with it");
+    v.field("approvalPolicy", &app::settings_update_params::approval_policy,
+            "name or {\"granular\":{…}}");
+    v.field("sandbox", &app::settings_update_params::sandbox, "name of a profile");
+    v.field("permissions", &app::settings_update_params::permissions,
+            "name of a profile or a profile object");
   }
 };
 
@@ -321,6 +348,20 @@ struct described<app::turn_params> {
   static void fields(V& v) {
     v.field("threadId", &app::turn_params::thread_id, "");
     v.field("turnId", &app::turn_params::turn_id, "");
+  }
+};
+
+template <>
+struct described<app::turn_interrupt_params> {
+  static constexpr std::string_view name = "TurnInterruptParams";
+  static constexpr std::string_view about = "Names a turn; without `turnId` the open one.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::turn_interrupt_params::thread_id, "");
+    v.field("turnId", &app::turn_interrupt_params::turn_id, "");
+    v.field("keepRunning", &app::turn_interrupt_params::keep_running,
+            "false: terminal sessions that have outlived their calls are ended, too; left out or "
+            "true: they go on (§127)");
   }
 };
 

@@ -21,7 +21,7 @@ review_request sample(const std::string& id = "r1") {
 }
 
 rpc::app::approval_request asked(const std::string& id) {
-  return rpc::app::approval_of("t1", "turn", 1, sample(id));
+  return rpc::app::approval_of("t1", {"turn", 1}, sample(id));
 }
 
 rpc::app::request_resolved resolved(const std::string& id, const std::string& reviewer = "user") {
@@ -47,9 +47,9 @@ TEST_SUITE("cli.review_board") {
     q.session_offered = true;
     q.proposed_amendment = {"rm", "-rf"};
     const auto here = question_text(view_of(q), "h", plain);
-    CHECK(question_text(view_of(rpc::app::approval_of("t", "u", 1, q)), "h", plain) == here);
+    CHECK(question_text(view_of(rpc::app::approval_of("t", {"u", 1}, q)), "h", plain) == here);
     q.what.argv = {"apply_patch", "*** Begin Patch\n*** Update File: a\n*** End Patch\n"};
-    const auto patch = question_text(view_of(rpc::app::approval_of("t", "u", 1, q)), "h", plain);
+    const auto patch = question_text(view_of(rpc::app::approval_of("t", {"u", 1}, q)), "h", plain);
     CHECK(patch.find("patch:   Update File: a\n") != std::string::npos);
     CHECK(patch.find("*** Update File: a\n") != std::string::npos);
   }

@@ -61,7 +61,8 @@ test('§16a permissions for the turn hold for its later calls, and end with it',
   assert.equal(q.kind, 'permissions');
   assert.deepEqual(q.argv ?? [], []);
   assert.match(q.willBeAllowed, /out/);
-  assert.deepEqual(q.additionalPermissions.file_system.write, [join(daemon.base, 'out')]);
+  assert.deepEqual(q.permissions, { fileSystem: { write: [join(daemon.base, 'out')] } });
+  assert.equal(q.additionalPermissions, undefined);
   assert.deepEqual(q.availableDecisions, ['accept', 'acceptForSession', 'decline', 'cancel']);
   await reviewer.resolveApproval(q, 'accept');
   const given = await call;

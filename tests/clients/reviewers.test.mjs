@@ -124,7 +124,10 @@ test('§D13 an agent cannot approve its own call, whatever it sends', limit, asy
   const { call, thread } = await proposed();
   await until(() => a.asked.length === 1);
   const question = a.asked[0];
-  const evil = await RawClient.connect(daemon, 'agent', { capabilities: approvals });
+  const evil = await RawClient.connect(daemon, 'agent', { initialize: false });
+  const wish = { clientInfo: { name: 'evil' }, capabilities: approvals };
+  assert.equal((await evil.request('initialize', wish)).error.data.kind, 'authority');
+  assert.ok((await evil.request('initialize', { clientInfo: wish.clientInfo })).result);
   const { threadId, requestId, actionDigest } = question;
   await evil.request('thread/resume', { threadId, afterSeq: 0 });
   for (const [method, params] of [

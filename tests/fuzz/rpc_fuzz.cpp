@@ -59,9 +59,8 @@ void check_answer(const rpc::message& response) {
   if (!answer) return;
   review_request question;
   question.proposed_amendment = {"make", "test"};
-  const auto decided = app::decision_from(answer->decision, question);
-  must(!decided || decided->what != review_decision::approved_for_session,
-       "only what was on offer");
+  const auto decided = app::decision_of(*answer, question);
+  must(decided.what != review_decision::approved_for_session, "only what was on offer");
 }
 
 void check_app(std::string_view text) {

@@ -112,6 +112,29 @@ TEST_SUITE("protocol.tool_request") {
   }
 
   TEST_CASE(
+      "§95 a client's time limit is kept apart from the call's own, so that it only shortens") {
+    using namespace std::chrono_literals;
+    auto command = decode_tool_arguments("shell_command", R"({"command":"ls","timeout_ms":5000})");
+    REQUIRE(command);
+    REQUIRE(limit_time(*command, 60s));
+    CHECK(std::get<shell_request>(*command).timeout == 5s);
+    CHECK(std::get<shell_request>(*command).time_cap == 60s);
+    auto terminal = decode_tool_arguments("exec_command", R"({"cmd":"ls"})");
+    REQUIRE(limit_time(*terminal, 1ms));
+    CHECK(std::get<terminal_request>(*terminal).yield_cap == 1ms);
+    CHECK_FALSE(std::get<terminal_request>(*terminal).command.time_cap);
+    auto input = decode_tool_arguments("write_stdin", R"({"session_id":1})");
+    REQUIRE(limit_time(*input, 2s));
+    CHECK(std::get<stdin_arguments>(*input).yield_cap == 2s);
+    for (const auto wrong : {0ms, -1ms, 86'400'001ms})
+      CHECK_FALSE(limit_time(*command, wrong));
+    auto wish = decode_tool_arguments("request_permissions",
+                                      R"({"permissions":{"network":{"enabled":true}}})");
+    REQUIRE(wish);
+    CHECK_FALSE(limit_time(*wish, 1s));
+  }
+
+  TEST_CASE(
       "BR-197 one call of a few MB took the daemon forty times as much, and could not be shown") {
     const auto padded = [](std::size_t bytes) {
       return R"({"command":")" + std::string(bytes, 'x') + R"("})";

@@ -90,6 +90,9 @@ export function protocolSource(schema) {
     `${comment('Notifications of the server, by method.')}export interface Notifications {\n${notifications
       .map(([method, n]) => `  '${method}': ${typeOf(n.params)};\n`)
       .join('')}}\n`,
+    `export const serverRequestMethods = [\n${Object.keys(schema.serverRequests)
+      .map((method) => `  '${method}',\n`)
+      .join('')}] as const satisfies readonly (keyof ServerRequests)[];\n`,
     `export const notificationMethods = [\n${notifications
       .map(([method]) => `  '${method}',\n`)
       .join('')}] as const satisfies readonly (keyof Notifications)[];\n`,

@@ -728,6 +728,8 @@ export type ReviewerMethod =
 export interface ServerRequests {
   /** Sent to every connected reviewer under the same id; the first valid answer counts. */
   'item/commandExecution/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
+  'item/fileChange/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
+  'item/permissions/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
 }
 
 /** Notifications of the server, by method. */
@@ -749,6 +751,12 @@ export interface Notifications {
   'warning': WarningEvent;
 }
 
+export const serverRequestMethods = [
+  'item/commandExecution/requestApproval',
+  'item/fileChange/requestApproval',
+  'item/permissions/requestApproval',
+] as const satisfies readonly (keyof ServerRequests)[];
+
 export const notificationMethods = [
   'thread/status/changed',
   'thread/closed',
@@ -764,5 +772,6 @@ export const notificationMethods = [
   'item/commandExecution/terminalEnded',
   'serverRequest/resolved',
   'thread/events/missed',
+  'thread/settings/updated',
   'warning',
 ] as const satisfies readonly (keyof Notifications)[];

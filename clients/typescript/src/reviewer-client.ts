@@ -1,6 +1,6 @@
 import type { ApprovalDecision, ApprovalDetails } from './approval-desk.js';
 import { EndpointClient } from './endpoint-client.js';
-import type { ApprovalRequest, RevokeParams } from './protocol.js';
+import type { ApprovalRequest, Requests, RevokeParams } from './protocol.js';
 import { Session, type SessionOptions } from './session.js';
 
 /** Answers questions and takes back grants. It cannot propose calls. */
@@ -27,6 +27,13 @@ export class ReviewerClient extends EndpointClient {
   ): Promise<void> {
     const { threadId, requestId, actionDigest } = question;
     await this.session.request('approval/resolve', { ...details, threadId, requestId, actionDigest, decision });
+  }
+
+  /** Other settings for the calls of a thread that are still to come; what is left out stays. */
+  updateSettings(
+    params: Requests['thread/settings/update']['params'],
+  ): Promise<Requests['thread/settings/update']['result']> {
+    return this.session.request('thread/settings/update', params);
   }
 
   /** Lets exactly this action pass once, which the automatic reviewer has just refused. */

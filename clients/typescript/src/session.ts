@@ -6,6 +6,7 @@ import { EventPositions } from './event-positions.js';
 import { WireReader, WireWriter } from './json-channel.js';
 import {
   notificationMethods,
+  serverRequestMethods,
   type ApprovalRequest,
   type ClientInfo,
   type InitializeResult,
@@ -175,10 +176,11 @@ export class Session {
       connection.onNotification(method, (params: Notifications[typeof method]) => {
         if (connection === this.#connection) this.#hear(method, params);
       });
-    connection.onRequest('item/commandExecution/requestApproval', (question: ApprovalRequest) => {
-      if (!this.#desk) return new Promise(() => {}); // not asked for; others answer
-      return this.#desk.ask(question);
-    });
+    for (const method of serverRequestMethods)
+      connection.onRequest(method, (question: ApprovalRequest) => {
+        if (!this.#desk) return new Promise(() => {}); // not asked for; others answer
+        return this.#desk.ask(question);
+      });
     connection.onError(() => {}); // the wire's end says it
   }
 
@@ -192,7 +194,8 @@ export class Session {
   async #initialize(connection: MessageConnection): Promise<void> {
     const first = {
       clientInfo: this.options.clientInfo,
-      capabilities: { gatehouse: { approvals: this.#desk !== undefined } },
+      // `false` would say that nobody is here; whoever has no handler may still answer by request.
+      ...(this.#desk && { capabilities: { gatehouse: { approvals: true } } }),
     };
     const before = this.#facts;
     this.#positions.startRestoring();
