@@ -161,7 +161,7 @@ void network_desk::put(question& open, const host_key& key) {
   request.will_be_allowed = host_allows(target, others);
   request.session_offered = of.terms.session_offered;
   request.network = key;
-  request.cause = {ask_source::network, {}, rule};
+  request.cause = {ask_source::network, {}, open.rule};
   out_.push_back(desk::ask_review{request});
 }
 
