@@ -13,11 +13,21 @@
 namespace gatehouse::reactor {
 namespace {
 
-/// What a client may send ahead of an answer.
+/// What is kept of what a client sends ahead; then it waits.
 constexpr std::size_t most_early = std::size_t{64} * 1024;
 /// For a refused client to read its answer.
 constexpr std::chrono::milliseconds farewell{2000};
 constexpr char socks5_first = 5, socks4_first = 4;
+
+/// A client that has closed its socket looks like one that still listens. Its kernel tells the
+/// difference to whoever asks after a minute.
+void ask_whether_alive(int socket) {
+  const int on = 1, seconds = 10, tries = 3;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
 
 } // namespace
 
@@ -28,9 +38,11 @@ proxy_connection::proxy_connection(
       client_{std::make_shared<watched_fd>(terms_->loop, std::move(client))}, limit_{terms_->loop} {
   const int on = 1;
   ::setsockopt(client_->get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ask_whether_alive(client_->get());
 }
 
 void proxy_connection::start() {
+  last_bytes_ = terms_->loop.now();
   if (terms_->target) {
     facts_.protocol = network_protocol::socks5_tcp;
     facts_.host = terms_->target->host;
@@ -66,10 +78,15 @@ void proxy_connection::close_all() {
   if (server_) server_->close();
 }
 
-/// Reads while there is something to learn from the client; its end then ends everything, since
-/// nothing has been promised to it yet.
+std::optional<clock::time_point> proxy_connection::maybe_left() const {
+  if (step_ == step::over || !(ended_ || up_ended_)) return std::nullopt;
+  return last_bytes_;
+}
+
+/// Reads while there is something to learn from the client, and room for what it says.
 void proxy_connection::read_client() {
-  if (reading_) return;
+  if (reading_ || ended_) return;
+  if (early_.size() >= most_early && step_ != step::leaving) return watch_client();
   reading_ = true;
   client_->when_readable([self = shared_from_this()] {
     self->reading_ = false;
@@ -79,10 +96,40 @@ void proxy_connection::read_client() {
     const auto n = ::recv(self->client_->get(), chunk.data(), chunk.size(), 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return self->read_client();
     if (n > 0) return self->took({chunk.data(), static_cast<std::size_t>(n)});
-    if (self->step_ == step::inspecting) return self->pump_up();
-    // Whoever has said everything may still listen.
-    if (self->step_ == step::relaying && self->body_->done()) return;
-    self->end();
+    n == 0 ? self->client_ended() : self->end();
+  });
+}
+
+/// Whoever has said everything may still listen; anybody else has left.
+void proxy_connection::client_ended() {
+  if (step_ == step::inspecting) {
+    if (!sending_ && down_) pump_up(); // else it is seen again
+    return;
+  }
+  if (!has_said_all()) return end();
+  ended_ = true;
+  watch_client();
+}
+
+bool proxy_connection::has_said_all() const {
+  if (step_ == step::relaying) return body_->done();
+  if (step_ != step::deciding && step_ != step::resolving && step_ != step::dialling) return false;
+  if (facts_.protocol != network_protocol::http) return !early_.empty();
+  http_body_reader body{http_.head()};
+  body.feed(early_);
+  return body.done();
+}
+
+/// Nothing is read from it, and yet it may break.
+void proxy_connection::watch_client() {
+  if (std::exchange(watching_, true)) return;
+  client_->when_failed([self = shared_from_this()] {
+    self->watching_ = false;
+    int failure = 0;
+    socklen_t size = sizeof failure;
+    if (self->step_ == step::over) return;
+    ::getsockopt(self->client_->get(), SOL_SOCKET, SO_ERROR, &failure, &size);
+    if (failure != 0) self->end();
   });
 }
 
@@ -95,22 +142,16 @@ void proxy_connection::took(std::string_view bytes) {
   switch (step_) {
   case step::http_head: return feed_http(bytes);
   case step::socks: return feed_socks(bytes);
-  case step::inspecting:
-    early_ += bytes;
-    inspect();
-    if (step_ == step::inspecting) read_client();
-    return;
+  case step::inspecting: early_ += bytes; return inspect();
   case step::relaying:
+    if (body_->done()) return behind_request(bytes);
     if (!sending_) return forward_body(bytes);
     early_ += bytes;
     return;
   case step::leaving: return read_client();
   case step::deciding:
   case step::resolving:
-  case step::dialling:
-    if (early_.size() + bytes.size() > most_early) return end();
-    early_ += bytes;
-    return read_client();
+  case step::dialling: early_ += bytes; return read_client();
   default: return;
   }
 }
@@ -120,7 +161,7 @@ void proxy_connection::feed_http(std::string_view bytes) {
   switch (http_.feed(bytes, taken)) {
   case http_head_reader::state::more: return read_client();
   case http_head_reader::state::bad:
-    terms_->gate->unreadable("HTTP: " + http_.why());
+    terms_->gate->unreadable(facts_, "HTTP: " + http_.why());
     return answer_and_leave(
         http_answer(http_.status(), "",
                     "The request was not understood by the Gatehouse proxy: " + http_.why() + "."));
@@ -151,8 +192,7 @@ void proxy_connection::feed_socks(std::string_view bytes) {
                      rest.empty() ? self->read_client() : self->feed_socks(rest);
                    });
     case socks5_reader::state::bad:
-      terms_->gate->unreadable(socks_.wanted_udp() ? "SOCKS5: UDP is not carried"
-                                                   : "SOCKS: a request that is not carried");
+      terms_->gate->unreadable(facts_, std::string{socks_.why()});
       return answer_and_leave(socks_.refusal());
     case socks5_reader::state::done:
       facts_.host = socks_.host();
@@ -231,6 +271,7 @@ void proxy_connection::dialled(result<unique_fd> socket) {
                  });
   }
   step_ = step::inspecting;
+  ended_ = false; // its end will be seen again, and passed on
   const auto go_on = [self = shared_from_this()] {
     self->pump_down();
     self->inspect();
@@ -243,21 +284,88 @@ void proxy_connection::dialled(result<unique_fd> socket) {
 }
 
 void proxy_connection::inspect() {
-  if (step_ != step::inspecting) return;
+  if (step_ != step::inspecting || sending_ || !down_) return;
+  if (later_hello_) return inspect_later_hello();
+  request_ ? inspect_request() : inspect_hello();
+}
+
+void proxy_connection::inspect_hello() {
   switch (hello_.look(early_)) {
-  case client_hello_reader::state::more: return;
+  case client_hello_reader::state::more: return read_client();
   case client_hello_reader::state::bad:
-    terms_->gate->unreadable("TLS: a ClientHello that breaks the protocol's rules");
-    return end();
+    terms_->gate->unreadable(facts_, "TLS: it begins with something else than a good ClientHello");
+    return refuse_inside(tls_access_denied());
   case client_hello_reader::state::done:
-    if (const auto& name = hello_.server_name();
-        name && !terms_->gate->agrees(facts_, host_, *name)) {
-      down_->abandon();
-      return answer_and_leave(tls_access_denied());
-    }
-    return pump_up();
-  case client_hello_reader::state::not_tls: return pump_up();
+    if (const auto& name = hello_.hello().server_name; name && !agrees(*name, named_by::tls))
+      return refuse_inside(tls_access_denied());
+    later_hello_.emplace(hello_.hello());
+    return pass_on(hello_.taken());
+  case client_hello_reader::state::not_tls:
+    // Who asks for a granted port itself has named no server to agree with.
+    if (terms_->target) return pump_up();
+    request_.emplace();
+    return inspect_request();
   }
+}
+
+void proxy_connection::inspect_later_hello() {
+  std::size_t taken = 0;
+  switch (later_hello_->look(early_, taken)) {
+  case later_hello_reader::state::more: return taken > 0 ? pass_on(taken) : read_client();
+  case later_hello_reader::state::over: return pump_up();
+  case later_hello_reader::state::bad:
+    terms_->gate->unreadable(facts_, "TLS: what follows the ClientHello breaks the rules");
+    return refuse_inside(tls_access_denied());
+  case later_hello_reader::state::hello:
+    if (const auto& name = later_hello_->hello().server_name; name && !agrees(*name, named_by::tls))
+      return refuse_inside(tls_access_denied());
+    return pass_on(taken);
+  }
+}
+
+void proxy_connection::inspect_request() {
+  if (early_.empty()) return read_client();
+  switch (request_->feed(early_)) {
+  case tunnel_request_reader::state::more: return pass_on(early_.size());
+  case tunnel_request_reader::state::not_http: return pump_up();
+  case tunnel_request_reader::state::bad:
+    terms_->gate->unreadable(facts_, "HTTP: a request whose server cannot be told");
+    return refuse_inside(http_answer(
+        400, "",
+        "The request was not understood by the Gatehouse proxy: its server cannot be told."));
+  case tunnel_request_reader::state::done: break;
+  }
+  for (const auto& name : request_->named())
+    if (!agrees(name, named_by::http))
+      return refuse_inside(
+          http_answer(403, to_string(network_refusal::names_disagree), disagreement_));
+  pump_up();
+}
+
+bool proxy_connection::agrees(std::string_view named, named_by by) {
+  auto why_not = terms_->gate->disagreement(facts_, host_, named, by);
+  if (!why_not) return true;
+  disagreement_ = *std::move(why_not);
+  return false;
+}
+
+/// The server gets no byte more.
+void proxy_connection::refuse_inside(std::string answer) {
+  down_->abandon();
+  server_->close();
+  answer_and_leave(std::move(answer));
+}
+
+/// Sends on what has been looked at, and looks at what follows.
+void proxy_connection::pass_on(std::size_t size) {
+  touch();
+  sending_ = true;
+  auto bytes = early_.substr(0, size);
+  early_.erase(0, size);
+  write(server_, std::move(bytes), [self = shared_from_this()] {
+    self->sending_ = false;
+    self->inspect();
+  });
 }
 
 /// From here on the client's bytes go through unread.
@@ -267,6 +375,7 @@ void proxy_connection::pump_up() {
                                     byte_pump::listener{[this] { touch(); },
                                                         [this](bool whole) {
                                                           up_ended_ = true;
+                                                          watch_client();
                                                           relay_ended(whole);
                                                         }});
   write(server_, std::exchange(early_, {}), [self = shared_from_this()] {
@@ -276,7 +385,10 @@ void proxy_connection::pump_up() {
 
 void proxy_connection::pump_down() {
   down_ = std::make_shared<byte_pump>(server_, client_, terms_->pipes,
-                                      byte_pump::listener{[this] { touch(); },
+                                      byte_pump::listener{[this] {
+                                                            answered_ = true;
+                                                            touch();
+                                                          },
                                                           [this](bool whole) {
                                                             down_ended_ = true;
                                                             if (body_ && whole) return leave();
@@ -293,10 +405,22 @@ void proxy_connection::forward_body(std::string_view bytes) {
   sending_ = true;
   write(server_, std::string{bytes.substr(0, used)}, [self = shared_from_this()] {
     self->sending_ = false;
-    if (self->body_->done()) return;
-    if (self->early_.empty()) return self->read_client();
+    if (self->early_.empty() || self->body_->done()) return self->read_client();
     self->forward_body(std::exchange(self->early_, {}));
   });
+}
+
+/// Sent ahead of the answer it is nobody's. Behind it: the client holds the answer for whole,
+/// though its server keeps the connection, and asks again on another one when this one ends.
+void proxy_connection::behind_request(std::string_view bytes) {
+  if (!answered_ || bytes.find_first_not_of("\r\n") == std::string_view::npos) {
+    early_ += bytes; // so that it has an end
+    return read_client();
+  }
+  down_->abandon();
+  server_->close();
+  ::shutdown(client_->get(), SHUT_WR);
+  leave();
 }
 
 void proxy_connection::relay_ended(bool whole) {
@@ -345,6 +469,7 @@ void proxy_connection::answer_and_leave(std::string answer) {
 /// Closed with unread bytes, the kernel would throw the answer away: waits for the client to go.
 void proxy_connection::leave() {
   step_ = step::leaving;
+  ended_ = false;
   limit_.start(farewell, [this] { end(); });
   read_client();
 }
