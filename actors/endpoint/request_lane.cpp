@@ -12,13 +12,17 @@ void request_lane::add(work what) {
 void request_lane::next() {
   posted_ = false;
   if (waiting_.empty()) return;
-  const auto what = std::move(waiting_.front());
-  waiting_.pop_front();
+  work what;
+  if (--left_ <= 0) {
+    left_ = turns_;
+    what = std::move(waiting_.front());
+    waiting_.pop_front();
+  }
   if (!waiting_.empty()) {
     posted_ = true;
     post_([self = shared_from_this()] { self->next(); });
   }
-  what();
+  if (what) what();
 }
 
 } // namespace gatehouse::actors

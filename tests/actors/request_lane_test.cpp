@@ -11,7 +11,7 @@ TEST_SUITE("actors.request_lane") {
   TEST_CASE("§201 a cancellation waited behind all the threads that its client asked for before") {
     std::deque<request_lane::work> loop;
     const auto lane = std::make_shared<request_lane>(
-        [&](request_lane::work what) { loop.push_back(std::move(what)); }, 3);
+        [&](request_lane::work what) { loop.push_back(std::move(what)); }, 3, 2);
     std::string done;
     const auto turn = [&] {
       const auto now = std::move(loop.front());
@@ -23,19 +23,22 @@ TEST_SUITE("actors.request_lane") {
     CHECK(done.empty()); // never inside the request
     CHECK(lane->is_full());
     turn();
+    turn();
     CHECK(done == "a");
-    loop.push_back([&] { done += '!'; }); // what comes meanwhile waits for one of them at most
-    turn();
-    turn();
-    CHECK(done == "ab!");
+    for (int i = 0; i < 2; ++i) { // what comes meanwhile waits for one of them at most
+      loop.push_back([&] { done += '!'; });
+      turn();
+      turn();
+    }
+    CHECK(done == "a!b!");
     lane->add([&] { lane->add([&] { done += 'e'; }); });
     while (!loop.empty())
       turn();
-    CHECK(done == "ab!ce");
+    CHECK(done == "a!b!ce");
     lane->add([&] { done += 'f'; });
     lane->clear();
     while (!loop.empty())
       turn();
-    CHECK(done == "ab!ce");
+    CHECK(done == "a!b!ce");
   }
 }

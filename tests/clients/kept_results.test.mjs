@@ -18,8 +18,13 @@ after(async () => {
 });
 
 /** Waits for the file `name`, then says 1.5 MB, and counts how often it ran. */
-const loud = (thread, name, i) =>
-  shell(thread, `until [ -e ${name} ]; do sleep 0.05; done; echo x >> ran-${name}-${i}; head -c 1500000 /dev/zero | tr '\\0' x; exit 3`, { callId: `${name}-${i}` });
+const loud = (thread, name, i) => ({
+  ...shell(thread, '', { callId: `${name}-${i}` }),
+  arguments: {
+    command: `until [ -e ${name} ]; do sleep 0.05; done; echo x >> ran-${name}-${i}; head -c 1500000 /dev/zero | tr '\\0' x; exit 3`,
+    timeout_ms: 100_000, // of many at once, on a machine that has other work
+  },
+});
 
 test('a client that reads was cut off again and again by results that came together', limit, async () => {
   const agent = await AgentClient.connect({ clientInfo, transport: daemon.tcp('agent'), reconnect: soon });
