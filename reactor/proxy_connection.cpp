@@ -103,8 +103,8 @@ void proxy_connection::read_client() {
 /// Whoever has said everything may still listen; anybody else has left.
 void proxy_connection::client_ended() {
   if (step_ == step::inspecting) {
-    if (!sending_ && down_) pump_up(); // else it is seen again
-    return;
+    if (sending_ || !down_) return; // it is seen again
+    return request_ ? end_request() : pump_up();
   }
   if (!has_said_all()) return end();
   ended_ = true;

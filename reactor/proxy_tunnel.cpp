@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <sys/socket.h>
+
 /// What a connection does once its server is there: its part of detail/proxy_connection.hpp.
 namespace gatehouse::reactor {
 
@@ -47,22 +49,38 @@ void proxy_connection::inspect_later_hello() {
 }
 
 void proxy_connection::inspect_request() {
-  if (early_.empty()) return read_client();
-  switch (request_->feed(early_)) {
-  case tunnel_request_reader::state::more: return pass_on(early_.size());
-  case tunnel_request_reader::state::not_http: return pump_up();
+  const auto state = request_->feed(std::string_view{early_}.substr(looked_at_));
+  looked_at_ = early_.size();
+  switch (state) {
+  case tunnel_request_reader::state::more:
+    if (request_->is_request() ? early_.size() < http_head_reader::most_bytes : early_.empty())
+      return read_client();
+    if (!request_->is_request()) return pass_on(early_.size());
+    [[fallthrough]]; // longer than the head of a plain request may be
   case tunnel_request_reader::state::bad:
     terms_->gate->unreadable(facts_, "HTTP: a request whose server cannot be told");
-    return refuse_inside(http_answer(
-        400, "",
-        "The request was not understood by the Gatehouse proxy: its server cannot be told."));
-  case tunnel_request_reader::state::done: break;
+    return refuse_inside(http_answer(400, "",
+                                     "The request was not understood by the Gatehouse proxy: its "
+                                     "server cannot be told."));
+  case tunnel_request_reader::state::not_http: return pump_up();
+  case tunnel_request_reader::state::done: return judge_request();
   }
+}
+
+void proxy_connection::judge_request() {
   for (const auto& name : request_->named())
     if (!agrees(name, named_by::http))
       return refuse_inside(
           http_answer(403, to_string(network_refusal::names_disagree), disagreement_));
   pump_up();
+}
+
+/// The client has ended its side within what may be a head: some servers take it for whole.
+void proxy_connection::end_request() {
+  const auto state = request_->feed("\r\n\r\n");
+  if (state == tunnel_request_reader::state::done) return judge_request();
+  if (state == tunnel_request_reader::state::not_http) return pump_up();
+  refuse_inside({});
 }
 
 bool proxy_connection::agrees(std::string_view named, named_by by) {
@@ -72,9 +90,11 @@ bool proxy_connection::agrees(std::string_view named, named_by by) {
   return false;
 }
 
-/// The server gets no byte more.
+/// The server gets no byte more, and a reset: at an end it might act on what it has.
 void proxy_connection::refuse_inside(std::string answer) {
   down_->abandon();
+  const linger at_once{1, 0};
+  ::setsockopt(server_->get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   server_->close();
   answer_and_leave(std::move(answer));
 }
@@ -85,6 +105,7 @@ void proxy_connection::pass_on(std::size_t size) {
   sending_ = true;
   auto bytes = early_.substr(0, size);
   early_.erase(0, size);
+  looked_at_ = 0;
   write(server_, std::move(bytes), [self = shared_from_this()] {
     self->sending_ = false;
     self->inspect();

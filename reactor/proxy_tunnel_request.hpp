@@ -17,15 +17,19 @@ public:
   static constexpr std::size_t most_names = 8;
 
   enum class state : std::uint8_t {
-    more,     ///< may still become a head; no server can act on what there is of it
+    more,     ///< may still become a head
     not_http, ///< something else; nothing is known about it
     done,     ///< a whole head, see named()
     bad,      ///< a head whose names cannot be told
   };
 
-  /// Reads `bytes`, which begin where the last call ended. Nothing is held back for it: what one
-  /// call has read with `more` may be passed on. It keeps a bounded part of each line.
+  /// Reads `bytes`, which begin where the last call ended. It keeps a bounded part of each line.
   state feed(std::string_view bytes);
+
+  /// With `more`: it is a request for sure. Until then its bytes cannot be held back, since other
+  /// protocols wait for an answer to them; from here on they must be: some servers act on a part of
+  /// a head when the connection ends.
+  [[nodiscard]] bool is_request() const noexcept { return part_ == part::headers; }
 
   /// Of the Host headers and of the request's target, as written; empty: none.
   [[nodiscard]] const std::vector<std::string>& named() const noexcept { return named_; }

@@ -74,6 +74,8 @@ private:
   void inspect_hello();
   void inspect_later_hello();
   void inspect_request();
+  void judge_request();
+  void end_request();
   [[nodiscard]] bool agrees(std::string_view named, named_by by);
   void refuse_inside(std::string answer);
   void pass_on(std::size_t size);
@@ -102,6 +104,7 @@ private:
   client_hello_reader hello_;
   std::optional<later_hello_reader> later_hello_; ///< once a first hello has passed
   std::optional<tunnel_request_reader> request_;  ///< once it is known not to be TLS
+  std::size_t looked_at_ = 0;                     ///< bytes of early_ that request_ has read
   std::string disagreement_;                      ///< for the program
   std::optional<http_body_reader> body_;
   std::string early_; ///< what the client sent before it could be passed on
