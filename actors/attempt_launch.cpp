@@ -12,9 +12,8 @@ namespace {
 
 /// Landlock limits writing; what only bubblewrap can mask would be open to the command.
 std::optional<error> cannot_hide(const shell_terms& terms, const attempt_terms& attempt) {
-  const bool reads_all = attempt.backend == sandbox_backend::landlock &&
-                         attempt.profile.kind == profile_kind::managed &&
-                         attempt.profile.file_system.restricted;
+  const bool reads_all =
+      attempt.backend == sandbox_backend::landlock && attempt.profile.kind == profile_kind::managed;
   if (!reads_all || terms.hidden_paths.empty()) return std::nullopt;
   return error{errc::boundary_unavailable,
                "the landlock backend leaves reading open, so it cannot keep the command from "

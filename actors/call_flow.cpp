@@ -302,6 +302,10 @@ void call_flow::end_after_last_attempt() {
   std::string message;
   if (last.ending == attempt_ending::denied && last.denied)
     message = denial_message(*last.denied);
+  else if (last.ending == attempt_ending::timed_out && !last.failure)
+    message = time_out_message(last);
+  else if (last.ending == attempt_ending::lost && last.failure)
+    message = lost_message(*last.failure);
   else if (last.failure)
     message = report_.patch ? patch_failure_message(*last.failure) : failure_message(*last.failure);
   end(call_ending::completed, std::move(message));

@@ -15,8 +15,8 @@
 
 namespace gatehouse::actors {
 
-/// How a command ended. `ending` is `exited` (with
-/// `exit_code`), `signalled` (with `signal`) or `not_started` (with `failure`).
+/// How a command ended. `ending` is `exited` (with `exit_code`), `signalled` (with `signal`),
+/// `not_started` (with `failure`) or `lost` (with `failure`; of another machine).
 struct command_end {
   attempt_ending ending = attempt_ending::not_started;
   std::optional<int> exit_code;
@@ -67,11 +67,14 @@ public:
   /// Errors as in reactor::process::write_stdin.
   virtual result<void> write_stdin(std::string bytes) = 0;
   [[nodiscard]] virtual std::size_t pending_input() const noexcept = 0;
-  /// A signal for the command's process group.
+  /// A signal for the command's process group; one that sandbox::can_be_passed_on() refuses would
+  /// hit the processes around it.
   virtual void signal(int number) = 0;
   /// Kills the whole tree now.
   virtual void kill() = 0;
   virtual void resize(reactor::window_size size) = 0;
+  /// A signal has stopped the command, and none has let it go on. Of another machine: not known.
+  [[nodiscard]] virtual bool stopped() const noexcept = 0;
 };
 
 } // namespace gatehouse::actors

@@ -44,6 +44,8 @@ bool helper_report::take_line(std::string_view line) {
   case sandbox_event_kind::exec_failed:
   case sandbox_event_kind::boundary_failed:
   case sandbox_event_kind::killed: last_word_ = *event; return false;
+  case sandbox_event_kind::stopped: stopped_ = true; return false;
+  case sandbox_event_kind::continued: stopped_ = false; return false;
   case sandbox_event_kind::warning: warnings_.push_back(event->message); return false;
   }
   return false;
@@ -189,6 +191,9 @@ void helper_process::kill() {
 }
 void helper_process::resize(reactor::window_size size) {
   process_->resize(size);
+}
+bool helper_process::stopped() const noexcept {
+  return report_.stopped();
 }
 pid_t helper_process::pid() const noexcept {
   return process_->pid();

@@ -20,11 +20,14 @@ public:
   /// One line; what is no event is ignored. True: it says that the command has been executed.
   bool take_line(std::string_view line);
   [[nodiscard]] bool started() const noexcept { return started_; }
+  /// The command stands still, by a signal.
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
   /// @param status of the helper: its exit status, or minus the signal that ended it
   [[nodiscard]] command_end conclude(int status) const;
 
 private:
   bool started_ = false;
+  bool stopped_ = false;
   std::optional<sandbox_event> last_word_;
   std::vector<denial> observed_;
   std::vector<std::string> warnings_;
@@ -51,6 +54,7 @@ public:
   /// Kills the whole tree now.
   void kill() override;
   void resize(reactor::window_size size) override;
+  [[nodiscard]] bool stopped() const noexcept override;
   [[nodiscard]] pid_t pid() const noexcept; ///< of the helper
 
 private:

@@ -38,6 +38,8 @@ struct exec_reply {
   std::optional<error> failure;
   /// exec_command: how the call went. write_stdin: unset.
   call_report_ptr report;
+  /// write_stdin: how the call that began the session went; unset: there is no such session.
+  call_report_ptr began;
   /// Set when the process has ended: how.
   std::optional<attempt_record> ended;
   std::string message;  ///< to the model, beside the result; may be empty

@@ -222,11 +222,12 @@ void process_manager::call_over(const std::string& call_id, const call_report_pt
       reply.result.session_id = open.session_id;
     } else {
       reply.ended = last;
-      reply.result.exit_code = shell_status_of(last);
+      reply.result.exit_code = shell_status(last);
     }
   }
   if (auto* s = find(open.session_id); s && reply.result.session_id) {
     s->background = true;
+    s->report = report;
     store_.used(open.session_id, terms_.process.host.loop->now());
   } else {
     forget(open.session_id);

@@ -67,6 +67,7 @@ private:
     process_actor actor;
     exec_request_ptr request;
     attempt_ptr attempt;
+    call_report_ptr report; ///< of its call, once that was answered
     reactor::clock::time_point started;
     bool background = false;
     bool running = true;
@@ -96,8 +97,8 @@ private:
   void review_write(const stdin_request_ptr& request,
                     const caf::typed_response_promise<exec_reply_ptr>& caller);
   void poll(const stdin_request_ptr& request, caf::typed_response_promise<exec_reply_ptr> caller);
-  void polled(const stdin_request_ptr& request, const poll_piece& piece,
-              caf::typed_response_promise<exec_reply_ptr> caller);
+  void polled(const stdin_request_ptr& request, const call_report_ptr& began,
+              const poll_piece& piece, caf::typed_response_promise<exec_reply_ptr> caller);
   void ask_hooks(const exec_request& original, std::shared_ptr<exec_reply> reply,
                  caf::typed_response_promise<exec_reply_ptr> caller);
   void cancel_write(const std::string& call_id);

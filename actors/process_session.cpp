@@ -174,7 +174,10 @@ void process_session::arm_deltas() {
 
 void process_session::alive() {
   if (terms_.idle_limit && !stopped_ && !held_)
-    idle_.start(*terms_.idle_limit, [this] { stop(attempt_ending::timed_out); });
+    idle_.start(*terms_.idle_limit, [this] {
+      record_.idle = true;
+      time_out(*terms_.idle_limit);
+    });
 }
 
 /// What a person needs to answer is not the process's time (§95).
@@ -194,7 +197,15 @@ void process_session::hold(bool held) {
 
 void process_session::limit_to(reactor::clock::duration left) {
   hard_at_ = terms_.host.loop->now() + left;
-  hard_.start_at(hard_at_, [this] { stop(attempt_ending::timed_out); });
+  hard_.start_at(hard_at_, [this] { time_out(*terms_.hard_limit); });
+}
+
+void process_session::time_out(std::chrono::milliseconds limit) {
+  if (stopped_) return;
+  record_.limit = limit;
+  record_.grace = terms_.interrupt_grace + terms_.host.end_grace;
+  record_.stopped = process_ && process_->stopped();
+  stop(attempt_ending::timed_out);
 }
 
 void process_session::stop(attempt_ending why) {

@@ -57,6 +57,7 @@ private:
   void arm_deltas();
   void alive();
   void stop(attempt_ending why);
+  void time_out(std::chrono::milliseconds limit);
   void escalate();
   void hold(bool held);
   void limit_to(reactor::clock::duration left);

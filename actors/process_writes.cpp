@@ -49,10 +49,12 @@ caf::result<exec_reply_ptr> process_manager::write_stdin(const stdin_request_ptr
 
 void process_manager::review_write(const stdin_request_ptr& request,
                                    const caf::typed_response_promise<exec_reply_ptr>& caller) {
-  const auto refuse = [this, request, caller](const std::string& why) {
+  const auto* s = find(request->session_id);
+  const auto refuse = [this, request, caller, began = s->report](const std::string& why) {
     if (writes_.erase(request->call_id) == 0) return; // cancelled, and answered
     exec_reply reply;
     reply.refused = true;
+    reply.began = began;
     reply.failure = error{errc::cancelled,
                           "write_stdin was not allowed: " +
                               (why.empty() ? std::string{"who was asked said no"} : why),
@@ -60,7 +62,6 @@ void process_manager::review_write(const stdin_request_ptr& request,
     answer(caller, std::make_shared<const exec_reply>(std::move(reply)));
   };
   if (!terms_.reviewer) return refuse("nobody can be asked");
-  const auto* s = find(request->session_id);
   review_request question;
   question.review_id = "write-" + random_id();
   question.call_id = request->call_id;
@@ -117,8 +118,8 @@ void process_manager::poll(const stdin_request_ptr& request,
   this->request(s->actor, caf::infinite, poll_v,
                 std::make_shared<const poll_order>(std::move(order)))
       .then(
-          [this, request, caller](const poll_piece_ptr& piece) mutable {
-            polled(request, *piece, std::move(caller));
+          [this, request, began = s->report, caller](const poll_piece_ptr& piece) mutable {
+            polled(request, began, *piece, std::move(caller));
           },
           [this, request, caller](caf::error&) mutable {
             writes_.erase(request->call_id);
@@ -128,27 +129,33 @@ void process_manager::poll(const stdin_request_ptr& request,
           });
 }
 
-void process_manager::polled(const stdin_request_ptr& request, const poll_piece& piece,
+void process_manager::polled(const stdin_request_ptr& request, const call_report_ptr& began,
+                             const poll_piece& piece,
                              caf::typed_response_promise<exec_reply_ptr> caller) {
   const int id = request->session_id;
   writes_.erase(request->call_id);
   store_.unhold(id);
   store_.used(id, terms_.process.host.loop->now());
-  if (piece.failure) return answer(caller, failed_reply(*piece.failure));
   auto reply = std::make_shared<exec_reply>();
+  reply->began = began;
+  reply->failure = piece.failure;
+  if (piece.failure) return answer(caller, reply);
   reply->result.chunk_id = chunk_id();
   reply->result.wall = piece.wall;
   reply->result.output = piece.text;
   reply->result.total_bytes = piece.total_bytes;
   reply->result.omitted_bytes = piece.omitted_bytes;
-  auto* s = find(id);
-  if (!piece.ended || !s) {
+  if (!piece.ended) {
     reply->result.session_id = id;
     return answer(caller, reply);
   }
   reply->ended = piece.ended;
-  reply->result.exit_code = shell_status_of(*piece.ended);
+  reply->result.exit_code = shell_status(*piece.ended);
   if (piece.ended->denied) reply->message = denial_message(*piece.ended->denied);
+  if (piece.ended->ending == attempt_ending::timed_out)
+    reply->message = time_out_message(*piece.ended);
+  const auto* s = find(id);
+  if (!s || s->report != began) return answer(caller, reply); // another poll saw the end before
   const auto original = s->request;
   forget(id); // the last answer: its id is free again
   ask_hooks(*original, std::move(reply), std::move(caller));

@@ -5,6 +5,7 @@
 #include "policy/environment_policy.hpp"
 #include "reactor/timer.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <deque>
@@ -66,7 +67,7 @@ command_end not_started(const std::string& where, const failure& why) {
 class remote_environment::connection : public std::enable_shared_from_this<connection> {
 public:
   struct process {
-    explicit process(reactor::event_loop& loop) : given_up{loop} {}
+    explicit process(reactor::event_loop& loop) : given_up{loop}, drain{loop}, write_again{loop} {}
     std::string id;
     std::string start_params;
     command_listener listener;
@@ -80,8 +81,9 @@ public:
     bool interrupt_wanted = false;
     bool end_wanted = false;
     bool told_end = false;
-    bool told_loss = false;
-    reactor::timer given_up; ///< after a kill
+    reactor::timer given_up;    ///< after a kill
+    reactor::timer drain;       ///< after its exit
+    reactor::timer write_again; ///< what waits there is full
   };
   using process_ptr = std::shared_ptr<process>;
 
@@ -100,6 +102,7 @@ public:
   void forget(const process_ptr& one) {
     one->listener = {};
     one->given_up.cancel();
+    one->drain.cancel();
     if (!one->start_sent)
       processes_.erase(one->id);
     else if (!one->stream.closed())
@@ -107,13 +110,17 @@ public:
   }
 
   void write_next(const process_ptr& one) {
-    if (!ready_ || !one->started || one->write_under_way || one->writes.empty()) return;
+    if (!ready_ || !one->started || one->write_under_way || one->writes.empty() ||
+        one->write_again.pending())
+      return;
     one->write_under_way = true;
     const auto& [id, bytes] = one->writes.front();
     ask("process/write", exec_client::write_params(one->id, bytes, id),
         [this, one](const answer& said) {
           one->write_under_way = false;
           if (one->writes.empty()) return;
+          if (said.failed && said.failed->code == exec_server::code::overloaded)
+            return write_later(one);
           const auto status =
               said.failed ? result<std::string>{error{}} : exec_client::decode_write(said.result);
           if (status && *status == "accepted") {
@@ -128,6 +135,15 @@ public:
         });
   }
 
+  /// Its id makes it one write, however often it is tried.
+  void write_later(const process_ptr& one) {
+    one->write_again.start(terms_.retry, [weak = weak_from_this(), of = std::weak_ptr{one}] {
+      const auto self = weak.lock();
+      const auto what = of.lock();
+      if (self && what) self->write_next(what);
+    });
+  }
+
   void interrupt(const process_ptr& one) {
     one->interrupt_wanted = true;
     if (!ready_ || !one->started) return;
@@ -139,7 +155,10 @@ public:
   void kill(const process_ptr& one) {
     end(one);
     if (one->given_up.pending()) return;
-    one->given_up.start(terms_.recovery, [weak = weak_from_this(), one] {
+    const auto patience = one->started      ? terms_.recovery
+                          : one->start_sent ? std::min(terms_.start_doubt, terms_.recovery)
+                                            : std::chrono::milliseconds{0};
+    one->given_up.start(patience, [weak = weak_from_this(), one] {
       if (const auto self = weak.lock())
         self->finish(one, broken(one, self->terms_.name + " did not end the command"));
     });
@@ -249,9 +268,12 @@ private:
           auto kept = exec_client::decode_read(one->id, said.result);
           if (!kept) return finish(one, broken(one, to_string(kept.error())));
           auto events = one->stream.take(*std::move(kept));
-          if (one->stream.lost_output() && !std::exchange(one->told_loss, true))
+          if (const auto lost = one->stream.take_lost(); lost > 0) {
+            const auto note = "[gatehouse: " + std::to_string(lost) +
+                              " bytes of output were lost while the connection was cut]\n";
             tell(one->listener.on_output, reactor::output_stream::standard_error,
-                 std::string_view{"[gatehouse: output was lost while the connection was cut]\n"});
+                 std::string_view{note});
+          }
           deliver(one, std::move(events));
         });
   }
@@ -284,21 +306,33 @@ private:
         end.exit_code = exited->exit_code;
         end.denied_elsewhere = exited->sandbox_denied;
         one->told_end = true;
+        one->drain.start(terms_.drain, [weak = weak_from_this(), of = std::weak_ptr{one}] {
+          const auto self = weak.lock();
+          const auto what = of.lock();
+          if (self && what) self->close(what);
+        });
         tell(one->listener.on_exit, end);
       } else {
-        const auto last = std::exchange(one->listener, {}).on_end;
-        one->given_up.cancel();
-        end(one); // the server may forget it
-        tell(last);
+        close(one);
       }
     }
     if (one->stream.wants_read() && !one->stream.closed()) read(one);
+  }
+
+  /// Nothing more of it is of interest: the server may forget it, and end what it left behind.
+  void close(const process_ptr& one) {
+    const auto last = std::exchange(one->listener, {}).on_end;
+    one->given_up.cancel();
+    one->drain.cancel();
+    end(one);
+    tell(last);
   }
 
   /// The end of a command whose real end will not be known.
   [[nodiscard]] static command_end broken(const process_ptr& one, std::string why) {
     command_end end;
     end.started = one->start_sent;
+    if (one->start_sent) end.ending = attempt_ending::lost;
     end.failure =
         error{errc::io, std::move(why),
               one->start_sent ? "The command may still run there; its server ends it by itself."
@@ -309,6 +343,7 @@ private:
   void finish(const process_ptr& one, const command_end& end) {
     processes_.erase(one->id);
     one->given_up.cancel();
+    one->drain.cancel();
     const auto listener = std::exchange(one->listener, {});
     if (!std::exchange(one->told_end, true)) tell(listener.on_exit, end);
     tell(listener.on_end);
@@ -392,6 +427,7 @@ public:
   }
   void kill() override { over_->kill(what_); }
   void resize(reactor::window_size) override {}
+  [[nodiscard]] bool stopped() const noexcept override { return false; }
 
 private:
   std::shared_ptr<connection> over_;

@@ -17,6 +17,11 @@ struct remote_terms {
   std::string bearer;                         ///< empty: the server asks for none
   std::chrono::milliseconds retry{100};       ///< between two attempts to come back
   std::chrono::milliseconds recovery{25'000}; ///< how long a lost connection may stay lost
+  /// How long after its exit the streams of a command may stay open, since a process that it left
+  /// behind may hold them for ever.
+  std::chrono::milliseconds drain{2'000};
+  /// How long a command that shall end may leave it open whether it was started.
+  std::chrono::milliseconds start_doubt{2'000};
 };
 
 /// A machine that is reached over the exec-server protocol (§7, §120): what runs there, runs behind
@@ -35,7 +40,7 @@ public:
   /// paths of that machine; its `input` cannot be ended and is not sent. What goes wrong is the
   /// command's end. Of signals there is Ctrl-C; any that ends a process ends the whole tree;
   /// others, and the size of a terminal, cannot be sent. A kill that brings no end within
-  /// `recovery` is given up: the command's end says so.
+  /// `recovery` is given up (of what was not started, soon): the command's end says so.
   std::unique_ptr<command_process> start(const command_request& request, command_listener listener);
 
 private:

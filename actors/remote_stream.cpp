@@ -38,7 +38,7 @@ std::vector<remote_stream::event> remote_stream::take(exec_client::read_result k
   std::vector<event> out;
   if (closed_) return out;
   const bool any = !kept.chunks.empty();
-  lost_ |= kept.lost_output;
+  lost_ += kept.lost_bytes;
   for (auto& chunk : kept.chunks)
     if (chunk.seq > last_) tell(std::move(chunk), out);
   const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;

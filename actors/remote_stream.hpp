@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace gatehouse::actors {
@@ -24,8 +25,9 @@ public:
   [[nodiscard]] bool wants_read() const noexcept { return wants_read_ || !early_.empty(); }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
-  /// Output that the server no longer had when we came back for it.
-  [[nodiscard]] bool lost_output() const noexcept { return lost_; }
+  /// Bytes of output that the server no longer had when we came back for them, since the last time
+  /// that this was asked.
+  [[nodiscard]] std::uint64_t take_lost() noexcept { return std::exchange(lost_, 0); }
 
 private:
   void tell(event one, std::vector<event>& out);
@@ -36,7 +38,7 @@ private:
   bool exited_ = false;
   bool closed_ = false;
   bool wants_read_ = false;
-  bool lost_ = false;
+  std::uint64_t lost_ = 0;
 };
 
 } // namespace gatehouse::actors

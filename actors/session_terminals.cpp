@@ -1,6 +1,5 @@
 #include "actors/hooked_call.hpp"
 #include "actors/session_thread.hpp"
-#include "policy/environment_policy.hpp"
 #include "protocol/denial_message.hpp"
 #include "protocol/exec_result.hpp"
 
@@ -31,9 +30,11 @@ process_terms session_thread::process_terms_now() {
   process_terms terms;
   terms.host = terms_.shell;
   terms.network = partners_.network;
-  auto variables = policy::read_environment(terms_.shell.environment);
-  policy::add_session_variables(variables, false);
-  terms.host.environment = policy::to_entries(variables);
+  const auto limit = [](std::chrono::milliseconds time) {
+    return time.count() > 0 ? std::optional{time} : std::nullopt;
+  };
+  terms.hard_limit = limit(terms_.terminal_hard_limit);
+  terms.idle_limit = limit(terms_.terminal_idle_limit);
   terms.on_event = [self = caf::actor_cast<observer_actor>(this)](const process_event& event) {
     caf::anon_send(self, event_v, std::make_shared<const thread_event_body>(event_of(event)));
   };
@@ -123,17 +124,22 @@ void session_thread::terminal_answered(const std::string& call_id, const exec_re
     if (report.ending == call_ending::completed) // what is typed is judged by nobody but its reader
       report.evaluation.requirement.kind = requirement_kind::skip;
     report.failure = reply.failure;
-    report.message = reply.failure ? failure_message(*reply.failure) : reply.message;
+    report.message = reply.failure ? input_failure_message(*reply.failure) : reply.message;
     report.output.truncated_bytes = reply.result.omitted_bytes;
     report.output.total_bytes = reply.result.total_bytes;
+    report.judged = reply.began != nullptr;
+    if (reply.began) {
+      report.evaluation = reply.began->evaluation;
+      report.sandbox = reply.began->sandbox;
+    }
     if (reply.ended) report.attempts.push_back(*reply.ended);
   }
   report.session_id = reply.result.session_id;
-  const auto& said = reply.result.output;
-  report.output.aggregated =
-      truncate_to_tokens(said, call->second.max_output_tokens, reply.result.omitted_bytes);
-  report.output.aggregate_omitted_bytes =
-      reply.result.omitted_bytes + bytes_beyond(said, call->second.max_output_tokens);
+  auto told = truncate_to_tokens(reply.result.output, call->second.max_output_tokens,
+                                 reply.result.total_bytes, reply.result.omitted_bytes);
+  report.output.aggregated = std::move(told.text);
+  report.output.truncated_bytes += told.left_out;
+  report.output.aggregate_omitted_bytes = reply.result.omitted_bytes + told.left_out;
   ended(call_id, std::make_shared<const call_report>(std::move(report)));
 }
 

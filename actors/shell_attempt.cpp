@@ -109,9 +109,11 @@ void shell_attempt::keep(reactor::output_stream stream, std::string_view bytes) 
 void shell_attempt::stop(attempt_ending why) {
   if (stopped_ || !process_ || end_) return;
   stopped_ = why;
+  record_.stopped = why == attempt_ending::timed_out && process_->stopped();
   // To the helper alone: it passes the signal on to the command, while the processes that hold the
   // boundary must outlive it for the command to have its grace.
   process_->signal(SIGTERM);
+  process_->signal(SIGCONT); // a stopped command would not see the first
   limit_.start(terms_.end_grace, [this] { process_->kill(); });
 }
 

@@ -40,6 +40,10 @@ struct thread_terms {
   std::chrono::milliseconds reviewer_grace{0};
   /// How long a question stands before a person; zero: as long as it takes.
   std::chrono::milliseconds review_limit{0};
+  /// How long a terminal session may live, and how long it may neither say nor be told anything;
+  /// zero: for ever.
+  std::chrono::milliseconds terminal_hard_limit{0};
+  std::chrono::milliseconds terminal_idle_limit{0};
   bool session_approvals = false; ///< is "for the session" on offer (§52)?
 
   /// Looks whether the rule files have changed; asked before each call, so that it costs little

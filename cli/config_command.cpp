@@ -87,8 +87,22 @@ std::vector<row> rows_of(const config::effective_settings& settings,
   }
   for (const auto& name : settings.protected_names)
     rows.push_back(text_row("protected_names", name));
+  const std::string inherit{policy::to_string(settings.inherit_variables.value)};
+  rows.push_back(
+      {"environment.inherit", quoted(inherit), inherit, settings.inherit_variables.from});
+  for (const auto& pattern : settings.included_variables.value)
+    rows.push_back(
+        {"environment.include", quoted(pattern), pattern, settings.included_variables.from});
+  for (const auto& pattern : settings.excluded_variables)
+    rows.push_back(text_row("environment.exclude", pattern));
   for (const auto& name : settings.kept_variables)
     rows.push_back(text_row("environment.keep", name));
+  for (const auto& [key, wait] :
+       {std::pair{"terminals.hard_limit_ms", settings.terminal_hard_limit},
+        std::pair{"terminals.idle_limit_ms", settings.terminal_idle_limit}}) {
+    const auto text = std::to_string(wait.value.count());
+    rows.push_back({key, text, wait.value.count() == 0 ? "none" : text, wait.from});
+  }
   for (const auto& [name, profile] : settings.profiles)
     rows.push_back(
         {"permissions." + name, quoted(profile.description), profile.description, profile.from});

@@ -265,6 +265,15 @@ file_answer remove_path(const file_call& call) {
   return ec ? failed_with(ec.value()) : ok();
 }
 
+/// Does `destination`, which need not exist, lie in the folder `source`?
+bool lies_in(const fs::path& destination, const fs::path& source) {
+  std::error_code ec;
+  const auto folder = fs::canonical(source, ec);
+  const auto made = ec ? fs::path{} : fs::weakly_canonical(destination, ec);
+  return !ec && std::mismatch(folder.begin(), folder.end(), made.begin(), made.end()).first ==
+                    folder.end();
+}
+
 file_answer copy_path(const file_call& call) {
   std::error_code ec;
   const auto kind = fs::symlink_status(call.path, ec).type();
@@ -273,6 +282,8 @@ file_answer copy_path(const file_call& call) {
   if (kind == fs::file_type::directory && !call.recursive)
     return refused(code::invalid_request,
                    "fs/copy requires recursive: true when sourcePath is a directory");
+  if (kind == fs::file_type::directory && lies_in(call.destination, call.path))
+    return refused(code::invalid_request, "fs/copy cannot copy a directory into itself");
   fs::copy(call.path, call.destination,
            fs::copy_options::recursive | fs::copy_options::overwrite_existing |
                fs::copy_options::copy_symlinks,

@@ -15,6 +15,7 @@ namespace gatehouse::cli {
 namespace {
 
 using namespace exec_server;
+using namespace std::string_view_literals;
 using reactor::output_stream;
 
 constexpr std::size_t tail_bytes = 64 * 1024;
@@ -55,15 +56,19 @@ std::optional<failure> missing_folder(const std::string& cwd) {
                  missing ? "spawnNotFound" : "spawnDenied", cwd};
 }
 
+failure ended_early() {
+  return {code::internal, "it was ended before it began", "spawnFailed", {}};
+}
+
 } // namespace
 
 exec_process::exec_process(const exec_host& host, std::string session, process_start what,
                            exec_sink sink,
                            std::function<void(const std::optional<failure>&)> on_started)
-    : host_{host}, what_{std::move(what)}, audit_{*host.loop, host.audit, std::move(session),
-                                                  what_},
-      sink_{std::move(sink)}, on_started_{std::move(on_started)}, gathered_{limits_for(what_)},
-      tails_{{tail_bytes, 0}}, flush_{*host.loop}, settle_{*host.loop}, later_{*host.loop} {
+    : host_{host}, what_{std::move(what)},
+      audit_{*host.loop, host.audit, std::move(session), what_}, sink_{std::move(sink)},
+      on_started_{std::move(on_started)}, gathered_{limits_for(what_)}, tails_{{tail_bytes, 0}},
+      flush_{*host.loop}, settle_{*host.loop}, later_{*host.loop}, kept_{host.retained_bytes} {
   audit_.begin([this](const result<void>& how) {
     if (how) return start();
     fail({code::internal,
@@ -78,6 +83,7 @@ bool exec_process::sandboxed() const noexcept {
 }
 
 void exec_process::start() {
+  if (killed_) return fail(ended_early());
   if (sandboxed() && what_.managed_network) return refuse_network();
   if (const auto missing = missing_folder(what_.cwd)) return fail(*missing);
 
@@ -118,6 +124,7 @@ void exec_process::start() {
              if (const auto tell = std::exchange(on_started_, {})) tell({});
              emit(gathered_.take(host_.loop->now())); // it may speak before we know that it runs
              arm();
+             if (interrupted_) interrupt();
            },
        .on_output = [this](output_stream stream, std::string_view bytes) { keep(stream, bytes); },
        .on_exit = [this](const actors::command_end& end) { exited(end); },
@@ -200,13 +207,7 @@ void exec_process::emit(const std::vector<reactor::output_delta>& deltas) {
 
 void exec_process::emit_chunk(std::string_view stream, std::string bytes) {
   sink_.send(encode_output(what_.process_id, ++seq_, stream, bytes));
-  retained_ += bytes.size();
-  chunks_.push_back({seq_, stream, std::move(bytes)});
-  while (retained_ > host_.retained_bytes) {
-    retained_ -= chunks_.front().bytes.size();
-    dropped_ += chunks_.front().bytes.size();
-    chunks_.pop_front();
-  }
+  kept_.add({seq_, stream, std::move(bytes)});
 }
 
 void exec_process::exited(const actors::command_end& end) {
@@ -222,7 +223,7 @@ void exec_process::exited(const actors::command_end& end) {
       why.message = to_string(*end.failure);
       why.kind = "sandboxUnavailable";
     } else {
-      why.message = "it was ended before it began";
+      why = ended_early();
     }
     return fail(std::move(why));
   }
@@ -287,18 +288,33 @@ std::optional<denial> exec_process::refusal(const actors::command_end& end) {
   return actors::find_denial(scope, std::move(evidence));
 }
 
-std::string_view exec_process::write(const process_write& order) {
-  if (!started_) return "starting";
-  if (!order.write_id.empty() && write_ids_.contains(order.write_id)) return "accepted";
-  if (end_ || !process_ || !(what_.tty || what_.pipe_stdin)) return "stdinClosed";
-  if (!order.bytes.empty() && !process_->write_stdin(order.bytes)) return "stdinClosed";
-  if (!order.write_id.empty() && write_ids_.size() < remembered_writes)
-    write_ids_.insert(order.write_id);
-  return "accepted";
+result<std::string_view> exec_process::write(const process_write& order) {
+  if (!started_) return "starting"sv;
+  if (!order.write_id.empty() && write_ids_.contains(order.write_id)) return "accepted"sv;
+  if (end_ || !process_ || !(what_.tty || what_.pipe_stdin)) return "stdinClosed"sv;
+  if (const auto most = reactor::process_limits{}.pending_input; order.bytes.size() > most)
+    return error{errc::invalid_request, "a write holds at most " + std::to_string(most) + " bytes",
+                 "write it in parts"};
+  if (!order.bytes.empty())
+    if (const auto taken = process_->write_stdin(order.bytes); !taken) {
+      if (taken.error().code == errc::too_large) return taken.error();
+      return "stdinClosed"sv;
+    }
+  if (!order.write_id.empty()) remember_write(order.write_id);
+  return "accepted"sv;
+}
+
+void exec_process::remember_write(const std::string& id) {
+  write_ids_.insert(id);
+  write_ids_in_order_.push_back(id);
+  if (write_ids_in_order_.size() <= remembered_writes) return;
+  write_ids_.erase(write_ids_in_order_.front());
+  write_ids_in_order_.pop_front();
 }
 
 void exec_process::interrupt() {
-  if (process_ && !end_) process_->signal(SIGINT);
+  interrupted_ = !started_;
+  if (process_ && started_ && !end_) process_->signal(SIGINT);
 }
 
 bool exec_process::terminate() {
@@ -309,7 +325,8 @@ bool exec_process::terminate() {
 }
 
 bool exec_process::news_after(std::uint64_t seq) const {
-  return closed_ || (exit_seq_ > seq) || (!chunks_.empty() && chunks_.back().seq > seq);
+  return closed_ || (exit_seq_ > seq) ||
+         (!kept_.chunks().empty() && kept_.chunks().back().seq > seq);
 }
 
 void exec_process::read(const process_read& order, std::function<void(std::string)> answer) {
@@ -344,11 +361,12 @@ std::string exec_process::answer_now(const process_read& order) const {
   out.exit_code = exit_code_;
   out.closed = closed_;
   out.sandbox_denied = denied_;
-  const auto first =
-      std::upper_bound(chunks_.begin(), chunks_.end(), order.after_seq,
-                       [](std::uint64_t seq, const chunk& c) { return seq < c.seq; });
+  const auto& chunks = kept_.chunks();
+  const auto first = std::upper_bound(
+      chunks.begin(), chunks.end(), order.after_seq,
+      [](std::uint64_t seq, const retained_output::chunk& c) { return seq < c.seq; });
   std::size_t bytes = 0;
-  for (auto it = first; it != chunks_.end(); ++it) {
+  for (auto it = first; it != chunks.end(); ++it) {
     if (!out.chunks.empty() && bytes + it->bytes.size() > order.max_bytes) {
       out.next_seq = it->seq;
       break;
@@ -360,7 +378,7 @@ std::string exec_process::answer_now(const process_read& order) const {
       break;
     }
   }
-  if (!chunks_.empty() && chunks_.front().seq > order.after_seq + 1) out.dropped_bytes = dropped_;
+  out.dropped_bytes = kept_.missing_after(order.after_seq);
   return encode_read_answer(out);
 }
 

@@ -3,6 +3,7 @@
 #include "actors/audit/audit_sink.hpp"
 #include "actors/helper_process.hpp"
 #include "cli/exec_process_audit.hpp"
+#include "cli/retained_output.hpp"
 #include "policy/access.hpp"
 #include "protocol/exec_server.hpp"
 #include "reactor/delta_coalescer.hpp"
@@ -50,10 +51,12 @@ public:
                std::function<void(const std::optional<exec_server::failure>&)> on_started);
 
   void read(const exec_server::process_read& order, std::function<void(std::string)> answer);
-  /// "accepted", "stdinClosed" or "starting".
-  std::string_view write(const exec_server::process_write& order);
+  /// "accepted", "stdinClosed" or "starting". Errors: `too_large` it takes no more now, nothing of
+  /// it was written, and the same id may be tried again; `invalid_request` it is too long for one.
+  result<std::string_view> write(const exec_server::process_write& order);
+  /// Before it runs: as soon as it does.
   void interrupt();
-  /// Kills the whole tree. Was it running?
+  /// Kills the whole tree; one that has not begun never runs. Was it running, or about to?
   bool terminate();
   /// The client takes more again.
   void drained();
@@ -61,11 +64,6 @@ public:
   [[nodiscard]] bool closed() const noexcept { return closed_; }
 
 private:
-  struct chunk {
-    std::uint64_t seq;
-    std::string_view stream;
-    std::string bytes;
-  };
   struct waiting_read {
     exec_server::process_read order;
     std::function<void(std::string)> answer;
@@ -88,6 +86,7 @@ private:
   [[nodiscard]] bool news_after(std::uint64_t seq) const;
   [[nodiscard]] std::string answer_now(const exec_server::process_read& order) const;
   void serve_reads();
+  void remember_write(const std::string& id);
 
   const exec_host& host_;
   exec_server::process_start what_;
@@ -100,20 +99,20 @@ private:
   reactor::timer flush_;
   reactor::timer settle_; ///< between the end of the process and telling it
   reactor::timer later_;
-  std::deque<chunk> chunks_;
-  std::size_t retained_ = 0;
-  std::uint64_t dropped_ = 0;
+  retained_output kept_;
   std::uint64_t seq_ = 0;
   std::uint64_t exit_seq_ = 0;
   std::vector<reactor::output_stream> owed_; ///< read on when the client takes more
-  std::set<std::string> write_ids_;
+  std::set<std::string> write_ids_;          ///< the newest that were taken
+  std::deque<std::string> write_ids_in_order_;
   std::vector<std::unique_ptr<waiting_read>> reads_;
   bool started_ = false;
   bool streams_ended_ = false;
   std::optional<actors::command_end> end_;
   std::optional<int> exit_code_;
   bool denied_ = false;
-  bool killed_ = false; ///< by its client
+  bool killed_ = false;      ///< by its client
+  bool interrupted_ = false; ///< by its client, before it ran
   bool closed_ = false;
 };
 

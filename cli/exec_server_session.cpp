@@ -1,5 +1,6 @@
 #include "cli/exec_server_session.hpp"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -81,8 +82,11 @@ void exec_session::call(const incoming& request, exec_reply answer) {
     const auto order = decode_process_write(params);
     if (!order) return refuse(order.error());
     auto* process = find(order->process_id);
-    const auto status = process ? process->write(*order) : "unknownProcess";
-    return answer("{\"status\":\"" + std::string{status} + "\"}", {});
+    const auto status = process ? process->write(*order) : std::string_view{"unknownProcess"};
+    if (!status && status.error().code != errc::too_large) return refuse(status.error());
+    if (!status)
+      return answer({}, failure{code::overloaded, to_string(status.error()), "overloaded", {}});
+    return answer("{\"status\":\"" + std::string{*status} + "\"}", {});
   }
   if (request.method == "process/signal") {
     const auto process_id = decode_process_signal(params);
@@ -138,22 +142,28 @@ void exec_session::start(process_start what, const exec_reply& answer) {
         {}, failure{code::invalid_request, "process " + process_id + " already exists", {}, {}});
   if (!has_boundary(what.sandbox) && !terms_.host.allow_unsandboxed)
     return answer({}, needs_boundary());
-  if (processes_.size() >= max_processes) // the oldest that is over makes room
-    for (auto it = processes_.begin(); it != processes_.end(); ++it)
-      if (it->second->closed()) {
-        processes_.erase(it);
-        break;
-      }
+  if (processes_.size() >= max_processes) { // the oldest that is over makes room
+    const auto over = std::ranges::find_if(started_, [this](const std::string& name) {
+      const auto* one = find(name);
+      return !one || one->closed();
+    });
+    if (over != started_.end()) {
+      processes_.erase(*over);
+      started_.erase(over);
+    }
+  }
   if (processes_.size() >= max_processes)
     return answer(
         {}, failure{code::internal, "too many processes run in this session", "overloaded", {}});
   const bool sandboxed = has_boundary(what.sandbox);
+  started_.push_back(process_id);
   processes_[process_id] = std::make_unique<exec_process>(
       terms_.host, id, std::move(what), sink(),
       [this, process_id, sandboxed, answer](const std::optional<failure>& why) {
         if (why) {
           // This runs inside of it: it goes with the next start or with the session.
           failed_.clear();
+          std::erase(started_, process_id);
           auto node = processes_.extract(process_id);
           if (!node.empty()) failed_.push_back(std::move(node.mapped()));
           return answer({}, why);

@@ -34,6 +34,7 @@ private:
   exec_server_terms& terms_;
   std::shared_ptr<actors::client_port> channel_;
   std::map<std::string, std::unique_ptr<exec_process>> processes_;
+  std::vector<std::string> started_; ///< the names of `processes_`, oldest first
   std::vector<std::unique_ptr<exec_process>> failed_;
   exec_session_files files_;
 };

@@ -1,6 +1,7 @@
 #include "cli/remote_session.hpp"
 
 #include "actors/remote_environment.hpp"
+#include "policy/environment_policy.hpp"
 
 #include <fstream>
 #include <string>
@@ -59,7 +60,9 @@ result<void> move_to_exec_server(actors::thread_terms& terms, const options& giv
   session.shell = "/bin/sh";
   terms.judgement.elsewhere = true;
   terms.shell.context = session.context;
-  terms.shell.environment.clear(); // that machine's own
+  policy::environment variables; // beside that machine's own
+  policy::add_session_variables(variables);
+  terms.shell.environment = policy::to_entries(variables);
   terms.shell.hidden_paths.clear();
   terms.shell.remote = std::make_shared<actors::remote_environment>(loop, std::move(remote));
   return {};

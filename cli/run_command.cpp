@@ -225,9 +225,8 @@ int run_call(const options& given, shell_request wish, report_style style) {
       out->write(to_stdout, report.output.stdout_text);
       out->write(to_stderr, report.output.stderr_text);
     }
-    const bool silent = report.message.empty() && exit_status(report) == 124; // the time limit
-    out->write(to_stderr, style == report_style::summary || silent ? run_summary(report)
-                                                                   : message_lines(report.message));
+    out->write(to_stderr, style == report_style::summary ? run_summary(report)
+                                                         : message_lines(report.message));
   }
   // The command has ended; what is left may wait for its reader, until somebody is tired of it.
   host.loop().run_until([&, before = stops] { return out->idle() || stops > before; });

@@ -31,6 +31,7 @@ std::string ending(const attempt_record& attempt) {
   case attempt_ending::exited: return "exit " + std::to_string(*attempt.exit_code);
   case attempt_ending::cancelled: return "cancelled";
   case attempt_ending::not_started: return "not started";
+  case attempt_ending::lost: return "its end is not known";
   case attempt_ending::running: return "still running";
   }
   return "not started";

@@ -4,8 +4,8 @@
 #include "cli/sandbox_explain.hpp"
 #include "cli/settings_options.hpp"
 #include "config/profile_resolver.hpp"
+#include "policy/environment_policy.hpp"
 #include "policy/path_text.hpp"
-#include "policy/secret_variables.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/choose_backend.hpp"
 #include "sandbox/git_parts.hpp"
@@ -131,13 +131,11 @@ int sandbox_command(arguments given) {
   outer.legacy_landlock = *backend == sandbox_backend::landlock;
   outer.proxy_network = managed_network;
   outer.command = read->rest();
-  std::vector<std::string> kept;
-  for (const auto& name : start->loaded.settings.kept_variables)
-    kept.push_back(name.value);
   std::vector<std::string> entries;
   for (char** entry = environ; *entry; ++entry)
     entries.emplace_back(*entry);
-  entries = policy::without_secrets(std::move(entries), kept);
+  entries = policy::to_entries(policy::select_environment(
+      config::variable_rules(start->loaded.settings), policy::read_environment(entries)));
   std::vector<const char*> environment;
   environment.reserve(entries.size());
   for (const auto& entry : entries)

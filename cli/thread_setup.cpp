@@ -12,7 +12,7 @@
 #include "config/live_rules.hpp"
 #include "config/rule_loader.hpp"
 #include "config/user_shell.hpp"
-#include "policy/secret_variables.hpp"
+#include "policy/environment_policy.hpp"
 #include "protocol/profile_json.hpp"
 #include "protocol/shell_quote.hpp"
 #include "sandbox/command_environment.hpp"
@@ -107,10 +107,10 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
                             sandbox::writable_roots_of(session.profile, session.context)};
   terms.shell.helper = beside_me("gatehouse-sandbox");
   terms.patch_program = beside_me("gatehouse-sandbox-patch");
-  std::vector<std::string> kept;
-  for (const auto& name : settings.kept_variables)
-    kept.push_back(name.value);
-  terms.shell.environment = policy::without_secrets(command_environment(), kept);
+  auto variables = policy::select_environment(config::variable_rules(settings),
+                                              policy::read_environment(command_environment()));
+  policy::add_session_variables(variables);
+  terms.shell.environment = policy::to_entries(variables);
   terms.shell.context = session.context;
   for (const auto& name : settings.protected_names)
     terms.shell.protected_names.push_back(name.value);
@@ -120,6 +120,8 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   if (const auto& key = settings.auto_review_endpoint.value.key_file; !key.empty())
     terms.shell.hidden_paths.push_back(key);
   terms.shell.default_timeout = settings.default_timeout.value;
+  terms.terminal_hard_limit = settings.terminal_hard_limit.value;
+  terms.terminal_idle_limit = settings.terminal_idle_limit.value;
   terms.auto_review = settings.reviewer.value == config::approvals_reviewer::auto_review;
   terms.boundary = "permission profile " + encode_profile(session.profile);
   terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "

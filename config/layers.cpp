@@ -48,6 +48,12 @@ void put_on_top(effective_settings& settings, settings_layer layer) {
   override_with(settings.strict_auto_review, layer.strict_auto_review);
   for (auto& name : layer.protected_names)
     settings.protected_names.push_back(std::move(name));
+  override_with(settings.inherit_variables, layer.inherit_variables);
+  override_with(settings.included_variables, layer.included_variables);
+  override_with(settings.terminal_hard_limit, layer.terminal_hard_limit);
+  override_with(settings.terminal_idle_limit, layer.terminal_idle_limit);
+  for (auto& pattern : layer.excluded_variables)
+    settings.excluded_variables.push_back(std::move(pattern));
   for (auto& name : layer.kept_variables)
     settings.kept_variables.push_back(std::move(name));
   for (auto& profile : layer.profiles)
@@ -105,6 +111,20 @@ void put_project(effective_settings& settings, settings_layer layer, const std::
   tighten(
       settings.strict_auto_review, layer.strict_auto_review,
       [](bool wanted, bool now) { return wanted || !now; }, "auto_review.strict", warnings);
+  tighten(
+      settings.inherit_variables, layer.inherit_variables,
+      [](auto wanted, auto now) { return wanted >= now; }, "environment.inherit", warnings);
+  tighten(
+      settings.included_variables, layer.included_variables,
+      [](const auto& wanted, const auto& now) { return now.empty() || wanted == now; },
+      "environment.include", warnings);
+  constexpr auto shorter = [](auto wanted, auto now) { return now.count() == 0 || wanted <= now; };
+  tighten(settings.terminal_hard_limit, layer.terminal_hard_limit, shorter,
+          "terminals.hard_limit_ms", warnings);
+  tighten(settings.terminal_idle_limit, layer.terminal_idle_limit, shorter,
+          "terminals.idle_limit_ms", warnings);
+  for (auto& pattern : layer.excluded_variables)
+    settings.excluded_variables.push_back(std::move(pattern));
   for (auto& name : layer.protected_names)
     settings.protected_names.push_back(std::move(name));
   for (auto& profile : layer.profiles) {

@@ -26,4 +26,15 @@ std::string_view to_string(approvals_reviewer r) noexcept {
   return r == approvals_reviewer::auto_review ? "auto_review" : "user";
 }
 
+policy::environment_policy variable_rules(const effective_settings& settings) {
+  policy::environment_policy rules;
+  rules.inherit = settings.inherit_variables.value;
+  rules.include_only = settings.included_variables.value;
+  for (const auto& pattern : settings.excluded_variables)
+    rules.exclude.push_back(pattern.value);
+  for (const auto& name : settings.kept_variables)
+    rules.keep.push_back(name.value);
+  return rules;
+}
+
 } // namespace gatehouse::config

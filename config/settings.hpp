@@ -1,6 +1,7 @@
 #pragma once
 
 #include "policy/domain_policy.hpp"
+#include "policy/environment_policy.hpp"
 #include "policy/rules/rule.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/permission_profile.hpp"
@@ -92,7 +93,12 @@ struct settings_layer {
   std::optional<setting<std::chrono::milliseconds>> auto_review_timeout;
   std::optional<setting<bool>> strict_auto_review;
   std::vector<setting<std::string>> protected_names;
+  std::optional<setting<policy::inherit_environment>> inherit_variables;
+  std::optional<setting<std::vector<std::string>>> included_variables;
+  std::vector<setting<std::string>> excluded_variables;
   std::vector<setting<std::string>> kept_variables;
+  std::optional<setting<std::chrono::milliseconds>> terminal_hard_limit;
+  std::optional<setting<std::chrono::milliseconds>> terminal_idle_limit;
   std::vector<profile_definition> profiles;
 };
 
@@ -128,12 +134,22 @@ struct effective_settings {
   setting<std::chrono::milliseconds> auto_review_timeout{std::chrono::seconds{90}, {}};
   setting<bool> strict_auto_review{false, {}};       ///< every call is reviewed (§49)
   std::vector<setting<std::string>> protected_names; ///< besides the built-in list
-  /// Variables that commands get although they hold a credential.
-  std::vector<setting<std::string>> kept_variables;
+  /// Which variables commands inherit: see variable_rules().
+  setting<policy::inherit_environment> inherit_variables{policy::inherit_environment::all, {}};
+  setting<std::vector<std::string>> included_variables; ///< patterns; empty: all
+  std::vector<setting<std::string>> excluded_variables; ///< patterns
+  std::vector<setting<std::string>> kept_variables;     ///< names, although they hold a credential
+  /// How long a terminal session may live, and how long it may neither say nor be told anything;
+  /// zero: for ever.
+  setting<std::chrono::milliseconds> terminal_hard_limit;
+  setting<std::chrono::milliseconds> terminal_idle_limit;
   std::map<std::string, profile_definition, std::less<>> profiles;
   /// The default profile below the project layer: a project's own profiles must stay within it.
   std::string project_ceiling = "workspace-write";
   requirements required;
 };
+
+/// What commands get of the environment (§3, BR-202).
+policy::environment_policy variable_rules(const effective_settings& settings);
 
 } // namespace gatehouse::config

@@ -177,6 +177,52 @@ void read_auto_review(toml_reader& reader, const toml_table& table, settings_lay
 
 } // namespace
 
+namespace {
+
+std::optional<setting<policy::inherit_environment>> read_inherit(toml_reader& reader,
+                                                                 const toml_table& table) {
+  const auto word = reader.string(table, "inherit");
+  if (!word) return std::nullopt;
+  for (const auto known : {policy::inherit_environment::all, policy::inherit_environment::core,
+                           policy::inherit_environment::none})
+    if (word->value == policy::to_string(known))
+      return setting<policy::inherit_environment>{known, word->from};
+  reader.fail(*find(table, "inherit"),
+              "`" + word->value + "` is not a value of environment.inherit",
+              "Write \"all\", \"core\" or \"none\".");
+  return std::nullopt;
+}
+
+std::vector<setting<std::string>>
+read_variable_patterns(toml_reader& reader, const toml_table& table, std::string_view key) {
+  auto patterns = reader.strings(table, key);
+  for (const auto& pattern : patterns)
+    if (pattern.value.empty() || pattern.value.find('=') != std::string::npos)
+      reader.fail(*find(table, key),
+                  "`" + pattern.value + "` in environment." + std::string{key} +
+                      " matches no variable",
+                  "Write a name, with * and ? where any characters may stand.");
+  return patterns;
+}
+
+void read_variables(toml_reader& reader, const toml_table& table, settings_layer& settings) {
+  settings.inherit_variables = read_inherit(reader, table);
+  settings.excluded_variables = read_variable_patterns(reader, table, "exclude");
+  if (const auto* value = find(table, "include")) {
+    setting<std::vector<std::string>> included{{}, reader.at(*value)};
+    for (auto& pattern : read_variable_patterns(reader, table, "include"))
+      included.value.push_back(std::move(pattern.value));
+    if (included.value.empty())
+      reader.fail(*value, "environment.include lists nothing",
+                  "Leave it out, or write inherit = \"none\".");
+    settings.included_variables = std::move(included);
+  }
+  settings.kept_variables = reader.strings(table, "keep");
+  reader.warn_unknown(table, "environment.", {"inherit", "include", "exclude", "keep"});
+}
+
+} // namespace
+
 result<settings_file> read_settings(std::string_view text, const std::string& file, layer from,
                                     const std::string& user_home) {
   auto root = parse_toml(text, file);
@@ -203,9 +249,12 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
     settings.backend = read_backend(reader, *sandbox);
     reader.warn_unknown(*sandbox, "sandbox.", {"backend"});
   }
-  if (const auto* environment = reader.table(*root, "environment")) {
-    settings.kept_variables = reader.strings(*environment, "keep");
-    reader.warn_unknown(*environment, "environment.", {"keep"});
+  if (const auto* environment = reader.table(*root, "environment"))
+    read_variables(reader, *environment, settings);
+  if (const auto* terminals = reader.table(*root, "terminals")) {
+    settings.terminal_hard_limit = read_milliseconds(reader, *terminals, "hard_limit_ms");
+    settings.terminal_idle_limit = read_milliseconds(reader, *terminals, "idle_limit_ms");
+    reader.warn_unknown(*terminals, "terminals.", {"hard_limit_ms", "idle_limit_ms"});
   }
   // [audit] is read by load_audit_settings().
   if (const auto* audit = find(*root, "audit"); audit && from == layer::project)
@@ -216,7 +265,8 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
   reader.warn_unknown(*root, "",
                       {"approval_policy", "default_permissions", "allow_login_shell",
                        "default_timeout_ms", "rules", "features", "protected_names", "permissions",
-                       "approvals_reviewer", "auto_review", "sandbox", "environment", "audit"});
+                       "approvals_reviewer", "auto_review", "sandbox", "environment", "terminals",
+                       "audit"});
   if (reader.failure) return *reader.failure;
   return settings_file{std::move(settings), std::move(reader.warnings)};
 }

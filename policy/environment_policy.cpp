@@ -46,6 +46,15 @@ bool matches_any(const Patterns& patterns, std::string_view name) {
 
 } // namespace
 
+std::string_view to_string(inherit_environment what) noexcept {
+  switch (what) {
+  case inherit_environment::all: return "all";
+  case inherit_environment::core: return "core";
+  case inherit_environment::none: return "none";
+  }
+  return "none";
+}
+
 environment read_environment(const std::vector<std::string>& entries) {
   environment table;
   for (const auto& entry : entries)
@@ -66,7 +75,9 @@ environment select_environment(const environment_policy& rules, const environmen
   for (const auto& [name, value] : own) {
     if (rules.inherit == inherit_environment::none) break;
     if (rules.inherit == inherit_environment::core && !matches_any(core_names, name)) continue;
-    if (!rules.ignore_default_excludes && may_hold_secret(name + "=" + value)) continue;
+    if (!rules.ignore_default_excludes && std::ranges::find(rules.keep, name) == rules.keep.end() &&
+        holds_secret(name + "=" + value))
+      continue;
     if (!matches_any(rules.exclude, name)) out[name] = value;
   }
   for (const auto& [name, value] : rules.set)
@@ -77,17 +88,23 @@ environment select_environment(const environment_policy& rules, const environmen
   return out;
 }
 
-void add_session_variables(environment& variables, bool tty) {
-  constexpr std::pair<std::string_view, std::string_view> forced[] = {
-      {"NO_COLOR", "1"},     {"LANG", "C.UTF-8"},         {"LC_CTYPE", "C.UTF-8"},
-      {"LC_ALL", "C.UTF-8"}, {"COLORTERM", ""},           {"PAGER", "cat"},
-      {"GIT_PAGER", "cat"},  {"GH_PAGER", "cat"},         {"MANPAGER", "cat"},
-      {"SYSTEMD_PAGER", ""}, {"GIT_TERMINAL_PROMPT", "0"}};
+void add_session_variables(environment& variables) {
+  constexpr std::pair<std::string_view, std::string_view> forced[] = {{"NO_COLOR", "1"},
+                                                                      {"LANG", "C.UTF-8"},
+                                                                      {"LC_CTYPE", "C.UTF-8"},
+                                                                      {"LC_ALL", "C.UTF-8"},
+                                                                      {"COLORTERM", ""},
+                                                                      {"PAGER", "cat"},
+                                                                      {"GIT_PAGER", "cat"},
+                                                                      {"GH_PAGER", "cat"},
+                                                                      {"MANPAGER", "cat"},
+                                                                      {"SYSTEMD_PAGER", ""},
+                                                                      {"GIT_TERMINAL_PROMPT", "0"},
+                                                                      {"TERM", "dumb"}};
   for (const auto& [name, value] : forced)
     variables.insert_or_assign(std::string{name}, std::string{value});
   variables.erase("SSH_ASKPASS");
   variables.erase("GIT_ASKPASS");
-  if (!tty || !variables.contains("TERM")) variables["TERM"] = "dumb";
 }
 
 } // namespace gatehouse::policy

@@ -7,6 +7,7 @@
 namespace gatehouse {
 namespace {
 
+constexpr int timed_out = 124;
 constexpr std::size_t longest_text = 1024;
 constexpr std::size_t most_changes = 32;
 
@@ -43,6 +44,7 @@ call_report outcome_of(const call_report& report) {
   made.evaluation.requirement.kind = report.evaluation.requirement.kind;
   made.evaluation.requirement.bypass_sandbox = report.evaluation.requirement.bypass_sandbox;
   made.evaluation.requirement.refused_by = report.evaluation.requirement.refused_by;
+  made.judged = report.judged;
   made.sandbox = report.sandbox;
   made.reviews = report.reviews;
   for (auto& review : made.reviews)
@@ -92,10 +94,15 @@ std::size_t kept_bytes(const call_report& report) noexcept {
   return bytes;
 }
 
+std::optional<int> shell_status(const attempt_record& attempt) noexcept {
+  if (attempt.ending == attempt_ending::timed_out) return timed_out;
+  if (attempt.signal) return 128 + *attempt.signal;
+  return attempt.exit_code;
+}
+
 int exit_status(const call_report& report) noexcept {
   constexpr int stopped_by_user = 120;
   constexpr int no_boundary = 121;
-  constexpr int timed_out = 124;
   constexpr int refused = 125;
   constexpr int usage = 2;
   constexpr int patch_failed = 1;
@@ -108,15 +115,16 @@ int exit_status(const call_report& report) noexcept {
       return patch_failed;
     if (report.failure && report.failure->code == errc::invalid_request) return usage;
     return no_boundary;
-  case call_ending::completed: break;
+  case call_ending::completed:
+    if (report.session_id) return 0; // it goes on
+    break;
   }
   if (report.attempts.empty()) return 0; // it needed no process
   const attempt_record& last = report.attempts.back();
-  if (last.ending == attempt_ending::timed_out) return timed_out;
   if (last.ending == attempt_ending::cancelled) return stopped_by_user;
-  if (last.signal) return 128 + *last.signal;
-  if (last.exit_code) return *last.exit_code;
-  return no_boundary;
+  constexpr int largest = 255; // a system takes the rest of a division by 256, which may be 0
+  const int status = shell_status(last).value_or(no_boundary);
+  return status >= 0 && status <= largest ? status : largest;
 }
 
 } // namespace gatehouse

@@ -37,6 +37,7 @@ enum class attempt_ending : std::uint8_t {
   exited, ///< ended by itself with `exit_code`
   cancelled,
   not_started, ///< the boundary could not be built or the program not executed: `failure`
+  lost,        ///< it was started elsewhere, and its end is not known: `failure`
   running, ///< a terminal session that goes on after the call (§122); `output` is what came so far
 };
 
@@ -52,6 +53,8 @@ struct attempt_record {
   std::optional<error> failure;
   std::chrono::milliseconds duration{0};
   std::chrono::milliseconds limit{0}; ///< time limit; 0: it did not come to one
+  bool idle = false;    ///< timed_out: `limit` is of the time without output and input
+  bool stopped = false; ///< timed_out: the command stood still then, stopped by a signal (BR-157)
   std::chrono::milliseconds grace{0}; ///< between the request to end and the kill
   std::vector<std::string> warnings;  ///< about the boundary, before the start
 };
@@ -85,7 +88,8 @@ enum class call_ending : std::uint8_t {
 struct call_report {
   std::string call_id;
   call_ending ending = call_ending::failed;
-  exec_evaluation evaluation;
+  exec_evaluation evaluation; ///< of a write_stdin: that of the call which began the session
+  bool judged = true;         ///< false: there was nothing to judge (a session that does not exist)
   sandbox_summary sandbox;
   std::vector<review_record> reviews;
   std::vector<attempt_record> attempts;
@@ -100,6 +104,10 @@ struct call_report {
 
 using call_report_ptr = std::shared_ptr<const call_report>;
 
+/// As a shell tells it: 124 after a time-out, whatever the kill did then; 128+n after a signal.
+/// Unset: there is none.
+std::optional<int> shell_status(const attempt_record& attempt) noexcept;
+
 /// How the call ended, without its output and without the way to its decision: for whoever
 /// remembers many calls. Of long texts the beginning stays, of many changes of a patch none;
 /// `output.dropped` is set.
@@ -111,7 +119,7 @@ std::size_t kept_bytes(const call_report& report) noexcept;
 
 /// Exit status of `gatehouse run`: the command's own (1 for a patch that cannot be applied); 128+n
 /// for a signal; 124 time-out; 125 refused; 126/127 not executable / not found; 120 stopped by the
-/// user; 121 no boundary (nothing ran).
+/// user; 121 no boundary (nothing ran), or a lost command; 255 for a code that is no exit status.
 int exit_status(const call_report& report) noexcept;
 
 } // namespace gatehouse

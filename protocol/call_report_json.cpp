@@ -48,6 +48,8 @@ json::object attempt_json(const attempt_record& attempt) {
     out["timed_out"] = true;
     out["limit_ms"] = attempt.limit.count();
     out["grace_ms"] = attempt.grace.count();
+    if (attempt.idle) out["idle"] = true;
+    if (attempt.stopped) out["stopped"] = true;
   } else if (attempt.ending == attempt_ending::cancelled)
     out["cancelled"] = true;
   else if (attempt.ending == attempt_ending::running)
@@ -112,14 +114,15 @@ std::string encode_call_report(const call_report& report, std::optional<int> sta
   json::array attempts;
   for (const auto& attempt : report.attempts)
     attempts.push_back(attempt_json(attempt));
-  json::object out{
-      {"decision", json::parse(encode_explain_answer(report.evaluation, report.sandbox))},
-      {"reviews", std::move(reviews)},
-      {"attempts", std::move(attempts)},
-      {"stdout", text(report.output.stdout_text)},
-      {"stderr", text(report.output.stderr_text)},
-      {"aggregated", text(report.output.aggregated)},
-      {"truncated_bytes", report.output.truncated_bytes}};
+  json::object out;
+  if (report.judged)
+    out["decision"] = json::parse(encode_explain_answer(report.evaluation, report.sandbox));
+  out["reviews"] = std::move(reviews);
+  out["attempts"] = std::move(attempts);
+  out["stdout"] = text(report.output.stdout_text);
+  out["stderr"] = text(report.output.stderr_text);
+  out["aggregated"] = text(report.output.aggregated);
+  out["truncated_bytes"] = report.output.truncated_bytes;
   if (status || !report.session_id) // a session that goes on has none yet
     out["exit_status"] = status.value_or(exit_status(report));
   if (report.patch) {

@@ -195,6 +195,20 @@ std::string turn_over_message(std::string_view why) {
                 "Do nothing more until the user answers.", rewording});
 }
 
+std::string time_out_message(const attempt_record& attempt) {
+  const auto limit = std::to_string(attempt.limit.count()) + " ms";
+  return lines({
+      "The command was ended by the " +
+          (attempt.idle ? "limit of " + limit + " without output or input"
+                        : "time limit of " + limit) +
+          " (exit status 124). What it had done by then stands.",
+      attempt.stopped ? std::string_view{"It stood still when the limit came: a signal had stopped "
+                                         "it (SIGSTOP, Ctrl-Z), and nothing let it go on."}
+                      : std::string_view{},
+      "If it needs longer, give it more time; if it waits for an answer, give it one in advance.",
+  });
+}
+
 std::string cancelled_message() {
   return "The call was cancelled before it ended.";
 }
@@ -206,6 +220,16 @@ std::string interrupted_message(std::string_view why) {
 
 std::string failure_message(const error& failure) {
   return lines({sentence("The command was not run: " + failure.message),
+                failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
+}
+
+std::string input_failure_message(const error& failure) {
+  return lines({sentence("Nothing was written to the session: " + failure.message),
+                failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
+}
+
+std::string lost_message(const error& failure) {
+  return lines({sentence("What became of the command is not known: " + failure.message),
                 failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
 }
 

@@ -34,6 +34,9 @@ std::string stopped_message(const review_answer& answer);
 /// A call that came after the turn had been stopped; nothing ran. @param why "the user stopped it"
 std::string turn_over_message(std::string_view why);
 
+/// The time limit ended the command (§97): which, and whether it stood still then (BR-157).
+std::string time_out_message(const attempt_record& attempt);
+
 /// The caller took the call back.
 std::string cancelled_message();
 /// The turn of the call was stopped. @param why "the user stopped it"
@@ -41,6 +44,12 @@ std::string interrupted_message(std::string_view why);
 
 /// The boundary or the program could not be started.
 std::string failure_message(const error& failure);
+
+/// A write_stdin came to nothing; its session, if there is one, is as it was.
+std::string input_failure_message(const error& failure);
+
+/// The command was started on another machine, and nobody knows what became of it.
+std::string lost_message(const error& failure);
 
 /// A refused connection as a denial of the boundary: what decided, and what would allow it.
 denial denial_of(const blocked_connection& what);

@@ -157,7 +157,8 @@ result<message> event_of(std::string_view method, const json_fields& fields) {
   } else if (method == "process/exited") {
     const auto code = fields.need("exitCode");
     if (!code) return code.error();
-    const auto number = code->integer(-1'000'000, 1'000'000);
+    const auto number =
+        code->integer(std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
     if (!number) return number.error();
     const auto denied = flag_of(fields, "sandboxDenied");
     if (!denied) return denied.error();
@@ -335,10 +336,11 @@ result<read_result> decode_read(std::string_view process_id, const json_tree& tr
   if (const auto dropped = fields->find("droppedBytes")) {
     const auto bytes = dropped->integer(0, most);
     if (!bytes) return bytes.error();
-    out.lost_output = *bytes > 0;
+    out.lost_bytes = static_cast<std::uint64_t>(*bytes);
   }
   if (const auto code = fields->find("exitCode"); code && !code->is_null()) {
-    const auto value = code->integer(-1'000'000, 1'000'000);
+    const auto value =
+        code->integer(std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
     if (!value) return value.error();
     out.exit_code = static_cast<int>(*value);
   }

@@ -64,7 +64,7 @@ struct read_result {
   bool exited = false;
   bool closed = false;
   bool sandbox_denied = false;
-  bool lost_output = false; ///< what stood between was no longer kept
+  std::uint64_t lost_bytes = 0; ///< of output that stood between and was no longer kept
 };
 result<read_result> decode_read(std::string_view process_id, const json_tree& result);
 /// `sessionId` of the answer to initialize.

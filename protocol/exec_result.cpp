@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 namespace gatehouse {
 namespace {
@@ -45,23 +46,21 @@ std::uint64_t token_count(std::uint64_t bytes) noexcept {
   return bytes / bytes_per_token + (bytes % bytes_per_token != 0 ? 1 : 0);
 }
 
-std::uint64_t bytes_beyond(std::string_view text, std::uint64_t tokens) noexcept {
-  return tokens > text.size() / bytes_per_token ? 0 : text.size() - tokens * bytes_per_token;
-}
-
-std::string truncate_to_tokens(std::string_view text, std::uint64_t tokens,
-                               std::uint64_t omitted_bytes) {
-  const auto budget = text.size() - bytes_beyond(text, tokens);
-  if (text.size() <= budget) return std::string{text};
+truncated_text truncate_to_tokens(std::string_view text, std::uint64_t tokens, std::uint64_t whole,
+                                  std::uint64_t omitted_bytes) {
+  const auto budget =
+      tokens > text.size() / bytes_per_token ? text.size() : tokens * bytes_per_token;
+  if (text.size() <= budget) return {std::string{text}, 0};
   auto marker = "…" + std::to_string(token_count(text.size() - budget)) + " tokens truncated…";
-  if (tokens == 0) return marker;
+  if (tokens == 0) return {std::move(marker), text.size()};
   const auto head = whole_beginning(text, budget / 2);
   const auto tail = whole_end(text, budget - budget / 2);
   std::string out = "Warning: truncated output (original token count: " +
-                    std::to_string(token_count(text.size() + omitted_bytes)) + ")\n";
+                    std::to_string(token_count(whole > 0 ? whole : text.size())) + ")\n";
   out += omitted_bytes > 0 ? "... " + std::to_string(omitted_bytes) + " bytes omitted ..."
                            : "Total output lines: " + std::to_string(line_count(text));
-  return out.append("\n\n").append(head).append(marker).append(tail);
+  out.append("\n\n").append(head).append(marker).append(tail);
+  return {std::move(out), text.size() - head.size() - tail.size()};
 }
 
 std::string exec_result_text(const exec_result& result, std::uint64_t max_tokens) {
@@ -72,7 +71,9 @@ std::string exec_result_text(const exec_result& result, std::uint64_t max_tokens
   if (result.session_id)
     out += "Process running with session ID " + std::to_string(*result.session_id) + "\n";
   out += "Original token count: " + std::to_string(token_count(result.total_bytes)) + "\nOutput:\n";
-  return out + truncate_to_tokens(result.output, max_tokens, result.omitted_bytes);
+  return out +
+         truncate_to_tokens(result.output, max_tokens, result.total_bytes, result.omitted_bytes)
+             .text;
 }
 
 } // namespace gatehouse

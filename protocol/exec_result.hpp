@@ -22,14 +22,17 @@ struct exec_result {
   std::string output;                ///< well-formed UTF-8
 };
 
-/// `text` cut to `tokens`: when it is longer, its beginning and end, never inside a character, with
-/// `…N tokens truncated…` between and a warning before. `omitted_bytes`: what was already missing
-/// from `text`, named in the warning.
-std::string truncate_to_tokens(std::string_view text, std::uint64_t tokens,
-                               std::uint64_t omitted_bytes = 0);
+struct truncated_text {
+  std::string text;
+  std::uint64_t left_out = 0; ///< bytes of the whole that are not in it
+};
 
-/// How many bytes of `text` that leaves out.
-std::uint64_t bytes_beyond(std::string_view text, std::uint64_t tokens) noexcept;
+/// `text` cut to `tokens`: when it is longer, its beginning and end, never inside a character, with
+/// `…N tokens truncated…` between and a warning before.
+/// @param whole the bytes as they came, named in the warning as tokens; 0: those of `text`
+/// @param omitted_bytes what was already missing from `text`, named in the warning
+truncated_text truncate_to_tokens(std::string_view text, std::uint64_t tokens,
+                                  std::uint64_t whole = 0, std::uint64_t omitted_bytes = 0);
 
 /// The block of text the model reads.
 std::string exec_result_text(const exec_result& result, std::uint64_t max_tokens);

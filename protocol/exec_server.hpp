@@ -21,6 +21,7 @@ inline constexpr int invalid_request = -32600;
 inline constexpr int unknown_method = -32601;
 inline constexpr int invalid_params = -32602;
 inline constexpr int internal = -32603;
+inline constexpr int overloaded = -32001; ///< the same request may be tried again later
 inline constexpr int not_found = -32004;
 inline constexpr int session_attached = -32010;
 } // namespace code

@@ -10,6 +10,8 @@
 namespace gatehouse::exec_server {
 namespace {
 
+constexpr std::size_t longest_id = 1024; // it is sent back
+
 const json_source& source() {
   static const json_source s{"the request", errc::invalid_request, {}, 16 * 1024 * 1024};
   return s;
@@ -238,9 +240,9 @@ incoming parse_incoming(std::string_view message) {
   const auto* id = member(*tree, "id");
   const auto* method = member(*tree, "method");
   if (!is_null(id)) {
-    if (!std::holds_alternative<std::int64_t>(id->value) &&
-        !std::holds_alternative<std::string>(id->value)) {
-      in.why = "`id` is neither a whole number nor a string";
+    const auto* text = std::get_if<std::string>(&id->value);
+    if (!std::holds_alternative<std::int64_t>(id->value) && (!text || text->size() > longest_id)) {
+      in.why = "`id` is neither a whole number nor a string of at most 1024 bytes";
       return in;
     }
     json_writer out;

@@ -2,6 +2,7 @@
 #include "protocol/exec_server.hpp"
 #include "protocol/json_writer.hpp"
 #include "protocol/path_uri.hpp"
+#include "protocol/utf8.hpp"
 
 namespace gatehouse::exec_server {
 namespace {
@@ -12,6 +13,10 @@ std::string quoted(std::string_view text) {
   return std::move(out).take();
 }
 
+// What a peer sends is not sent back to it at any length.
+constexpr std::size_t longest_message = 2000;
+constexpr std::size_t longest_path = 4096;
+
 void add_failure(json_writer& out, const failure& why) {
   out.open('{');
   out.key("code");
@@ -20,10 +25,10 @@ void add_failure(json_writer& out, const failure& why) {
     out.key("data");
     out.open('{');
     out.field("kind", why.kind);
-    if (!why.path.empty()) out.field("path", why.path);
+    if (!why.path.empty()) out.field("path", abridged(why.path, longest_path));
     out.close('}');
   }
-  out.field("message", why.message);
+  out.field("message", abridged(why.message, longest_message));
   out.close('}');
 }
 

@@ -1,6 +1,7 @@
 #include "protocol/json_tree.hpp"
 
 #include "protocol/json_writer.hpp"
+#include "protocol/repeated_name.hpp"
 #include "protocol/utf8.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -13,9 +14,13 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::size_t longest_quoted_name = 100;
+
 /// Builds a tree from the events of the parser.
 class tree_builder {
 public:
+  explicit tree_builder(std::size_t most_values) : left_{most_values} {}
+
   // Names that the parser asks for.
   static constexpr std::size_t max_object_size = std::size_t(-1);
   static constexpr std::size_t max_array_size = std::size_t(-1);
@@ -24,65 +29,85 @@ public:
 
   bool on_document_begin(json::error_code&) { return true; }
   bool on_document_end(json::error_code&) { return true; }
-  bool on_object_begin(json::error_code&) { return begin(json_tree::object{}); }
-  bool on_object_end(std::size_t, json::error_code&) { return end(); }
-  bool on_array_begin(json::error_code&) { return begin(json_tree::array{}); }
+  bool on_object_begin(json::error_code& failure) { return begin(json_tree::object{}, failure); }
+  bool on_object_end(std::size_t, json::error_code& failure) {
+    const auto& fields = std::get<json_tree::object>(open_.back()->value);
+    std::vector<std::string_view> names;
+    names.reserve(fields.size());
+    for (const auto& field : fields)
+      names.push_back(field.name);
+    if (const auto twice = repeated_name(std::move(names))) {
+      wrong_ =
+          "the name `" + abridged(*twice, longest_quoted_name) + "` stands twice in one object";
+      failure = json::error::extra_data;
+      return false;
+    }
+    return end();
+  }
+  bool on_array_begin(json::error_code& failure) { return begin(json_tree::array{}, failure); }
   bool on_array_end(std::size_t, json::error_code&) { return end(); }
   bool on_key_part(json::string_view part, std::size_t, json::error_code&) {
     text_.append(part.data(), part.size());
     return true;
   }
-  bool on_key(json::string_view part, std::size_t, json::error_code& failure) {
+  bool on_key(json::string_view part, std::size_t, json::error_code&) {
     text_.append(part.data(), part.size());
-    auto& fields = std::get<json_tree::object>(open_.back()->value);
-    if (std::any_of(fields.begin(), fields.end(), [&](auto& f) { return f.name == text_; })) {
-      failure = json::error::extra_data;
-      repeated_ = std::exchange(text_, {});
-      return false;
-    }
-    fields.push_back({std::exchange(text_, {}), {}});
+    std::get<json_tree::object>(open_.back()->value).push_back({std::exchange(text_, {}), {}});
     return true;
   }
   bool on_string_part(json::string_view part, std::size_t, json::error_code&) {
     text_.append(part.data(), part.size());
     return true;
   }
-  bool on_string(json::string_view part, std::size_t, json::error_code&) {
+  bool on_string(json::string_view part, std::size_t, json::error_code& failure) {
     text_.append(part.data(), part.size());
-    return add(std::exchange(text_, {}));
+    return add(std::exchange(text_, {}), failure);
   }
   bool on_number_part(json::string_view, json::error_code&) { return true; }
-  bool on_int64(std::int64_t number, json::string_view, json::error_code&) { return add(number); }
-  bool on_uint64(std::uint64_t number, json::string_view, json::error_code&) {
-    return add(static_cast<double>(number)); // above what int64 holds
+  bool on_int64(std::int64_t number, json::string_view, json::error_code& failure) {
+    return add(number, failure);
   }
-  bool on_double(double number, json::string_view, json::error_code&) { return add(number); }
-  bool on_bool(bool value, json::error_code&) { return add(value); }
-  bool on_null(json::error_code&) { return add(std::monostate{}); }
+  bool on_uint64(std::uint64_t number, json::string_view, json::error_code& failure) {
+    return add(static_cast<double>(number), failure); // above what int64 holds
+  }
+  bool on_double(double number, json::string_view, json::error_code& failure) {
+    return add(number, failure);
+  }
+  bool on_bool(bool value, json::error_code& failure) { return add(value, failure); }
+  bool on_null(json::error_code& failure) { return add(std::monostate{}, failure); }
   bool on_comment_part(json::string_view, json::error_code&) { return true; }
   bool on_comment(json::string_view, json::error_code&) { return true; }
 
   json_tree root;
-  [[nodiscard]] const std::optional<std::string>& repeated() const noexcept { return repeated_; }
+  /// What is wrong beside the grammar.
+  [[nodiscard]] const std::optional<std::string>& wrong() const noexcept { return wrong_; }
 
 private:
-  /// Where the next value belongs.
-  json_tree& place() {
-    if (open_.empty()) return root;
+  /// Where the next value belongs; null when it is one too many.
+  json_tree* place(json::error_code& failure) {
+    if (left_ == 0) {
+      wrong_ = "too many values";
+      failure = json::error::extra_data;
+      return nullptr;
+    }
+    --left_;
+    if (open_.empty()) return &root;
     if (auto* list = std::get_if<json_tree::array>(&open_.back()->value))
-      return list->emplace_back();
-    return std::get<json_tree::object>(open_.back()->value).back().value;
+      return &list->emplace_back();
+    return &std::get<json_tree::object>(open_.back()->value).back().value;
   }
   template <class T>
-  bool add(T value) {
-    place().value = std::move(value);
-    return true;
+  bool add(T value, json::error_code& failure) {
+    json_tree* at = place(failure);
+    if (at) at->value = std::move(value);
+    return at != nullptr;
   }
   template <class T>
-  bool begin(T container) {
-    json_tree& at = place();
-    at.value = std::move(container);
-    open_.push_back(&at); // stays put: its siblings come only after it is closed
+  bool begin(T container, json::error_code& failure) {
+    json_tree* at = place(failure);
+    if (!at) return false;
+    at->value = std::move(container);
+    open_.push_back(at); // stays put: its siblings come only after it is closed
     return true;
   }
   bool end() {
@@ -92,7 +117,8 @@ private:
 
   std::vector<json_tree*> open_;
   std::string text_;
-  std::optional<std::string> repeated_;
+  std::size_t left_; ///< values that may still come
+  std::optional<std::string> wrong_;
 };
 
 error wrong_text(const json_source& source, const std::string& what) {
@@ -133,12 +159,11 @@ result<json_tree> parse_json(std::string_view text, const json_source& source) {
     return wrong_text(source, "longer than " + std::to_string(source.max_bytes) + " bytes");
   if (const auto bad = find_invalid_utf8(text))
     return wrong_text(source, "byte " + std::to_string(*bad) + " is not valid UTF-8");
-  json::basic_parser<tree_builder> parser{json::parse_options{}};
+  json::basic_parser<tree_builder> parser{json::parse_options{}, source.max_values};
   json::error_code failure;
   const auto used = parser.write_some(false, text.data(), text.size(), failure);
-  if (const auto& name = parser.handler().repeated())
-    return wrong_text(source, "byte " + std::to_string(used) + ": the name `" + *name +
-                                  "` stands twice in one object");
+  if (const auto& wrong = parser.handler().wrong())
+    return wrong_text(source, "byte " + std::to_string(used) + ": " + *wrong);
   if (failure)
     return wrong_text(source, "byte " + std::to_string(used) + ": not valid JSON (" +
                                   failure.message() + ")");
@@ -168,9 +193,7 @@ result<json_fields> json_node::open_object() const {
 result<json_fields> json_node::object(std::initializer_list<std::string_view> known) const {
   auto fields = open_object();
   if (!fields) return fields;
-  for (const auto& [name, node] : fields->all())
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return node.wrong(unknown_field(known));
+  if (auto unknown = fields->first_unknown(known)) return *std::move(unknown);
   return fields;
 }
 
@@ -178,6 +201,7 @@ result<std::vector<json_node>> json_node::array() const {
   const auto* list = std::get_if<json_tree::array>(&tree_->value);
   if (!list) return wrong("expected an array");
   std::vector<json_node> nodes;
+  nodes.reserve(list->size());
   for (const auto& item : *list)
     nodes.push_back(json_node{item, *source_, pointer_ + "/" + std::to_string(nodes.size())});
   return nodes;
@@ -226,7 +250,7 @@ std::string json_node::encode() const {
 
 json_node json_fields::below(const std::string& name, const json_tree& tree) const {
   std::string escaped;
-  for (const char c : name)
+  for (const char c : abridged(name, longest_quoted_name))
     escaped += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
   return {tree, *at_.source_, at_.pointer_ + "/" + escaped};
 }
@@ -240,6 +264,13 @@ std::optional<json_node> json_fields::find(std::string_view name) const {
 result<json_node> json_fields::need(std::string_view name) const {
   if (auto found = find(name)) return *std::move(found);
   return wrong("field `" + std::string{name} + "` is missing");
+}
+
+std::optional<error> json_fields::first_unknown(std::span<const std::string_view> known) const {
+  for (const auto& [name, tree] : std::get<json_tree::object>(at_.tree_->value))
+    if (std::ranges::find(known, std::string_view{name}) == known.end())
+      return below(name, tree).wrong(unknown_field(known));
+  return std::nullopt;
 }
 
 std::vector<std::pair<std::string, json_node>> json_fields::all() const {

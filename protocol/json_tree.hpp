@@ -33,12 +33,13 @@ struct json_source {
   errc code = errc::invalid_request;
   std::string remedy; ///< what to do about any error
   std::size_t max_bytes = 1024 * 1024;
+  std::size_t max_values = 500'000; ///< each costs far more memory than its text
 };
 
 /// Reads exactly one JSON value. Stricter than most readers, since a text that two programs may
 /// read differently decides nothing here: a name given twice in an object, text after the value,
-/// bytes that are no UTF-8, nesting deeper than 32 and a text above the limit are errors, with the
-/// byte offset or the JSON pointer.
+/// bytes that are no UTF-8, nesting deeper than 32 and a text above the limits are errors, with the
+/// byte offset (of a name given twice: where its object ends). Takes n·log n time.
 result<json_tree> parse_json(std::string_view text, const json_source& source);
 
 class json_writer;
@@ -51,8 +52,8 @@ class json_fields;
 /// What is said of a field that an object may not have: the names that it may have.
 std::string unknown_field(std::span<const std::string_view> known);
 
-/// A value and where it stands; every error names the place by its JSON pointer. Borrows the tree
-/// and the source.
+/// A value and where it stands; every error names the place by its JSON pointer (long names in it
+/// abridged). Borrows the tree and the source.
 class json_node {
 public:
   json_node(const json_tree& tree, const json_source& source) : tree_{&tree}, source_{&source} {}
@@ -91,6 +92,8 @@ class json_fields {
 public:
   [[nodiscard]] std::optional<json_node> find(std::string_view name) const;
   [[nodiscard]] result<json_node> need(std::string_view name) const;
+  /// What is wrong with the first field whose name is not among `known`.
+  [[nodiscard]] std::optional<error> first_unknown(std::span<const std::string_view> known) const;
   /// In the order of the text.
   [[nodiscard]] std::vector<std::pair<std::string, json_node>> all() const;
   /// The string field `name`; empty when there is none.

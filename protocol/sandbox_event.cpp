@@ -14,6 +14,7 @@ constexpr std::array kinds = {
     sandbox_event_kind::started,     sandbox_event_kind::blocked,
     sandbox_event_kind::exited,      sandbox_event_kind::signalled,
     sandbox_event_kind::exec_failed, sandbox_event_kind::boundary_failed,
+    sandbox_event_kind::stopped,     sandbox_event_kind::continued,
     sandbox_event_kind::killed,      sandbox_event_kind::warning,
 };
 constexpr std::array refusals = {denial_kind::file_read, denial_kind::file_write,
@@ -34,6 +35,8 @@ std::string_view to_string(sandbox_event_kind k) noexcept {
   case sandbox_event_kind::signalled: return "signalled";
   case sandbox_event_kind::exec_failed: return "exec_failed";
   case sandbox_event_kind::boundary_failed: return "boundary_failed";
+  case sandbox_event_kind::stopped: return "stopped";
+  case sandbox_event_kind::continued: return "continued";
   case sandbox_event_kind::killed: return "killed";
   case sandbox_event_kind::warning: return "warning";
   }

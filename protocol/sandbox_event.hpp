@@ -18,6 +18,8 @@ enum class sandbox_event_kind : std::uint8_t {
   exec_failed,     ///< nothing ran: the program could not be executed, `error_number`
   boundary_failed, ///< nothing ran: `message` and `remedy`
   warning,         ///< people should know, about the boundary or what came to be: `message`
+  stopped,         ///< `signal` stopped the command, which has not ended
+  continued,       ///< and it goes on
   killed,          ///< the supervisor ended the command, because a guard was got around: `message`
 };
 /// "started", "blocked", … as in the JSON.

@@ -45,6 +45,21 @@ std::string to_valid_utf8(std::string_view text) {
   return valid += text;
 }
 
+std::string abridged(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string{text};
+  const auto starts = [&](std::size_t at) {
+    return at >= text.size() || (static_cast<unsigned char>(text[at]) & 0xC0u) != 0x80;
+  };
+  // What stands at the end of a message is what to do next.
+  std::size_t head = most - most / 3;
+  std::size_t tail = text.size() - most / 3;
+  while (head > 0 && !starts(head))
+    --head;
+  while (!starts(tail))
+    ++tail;
+  return std::string{text.substr(0, head)} + "\xE2\x80\xA6" + std::string{text.substr(tail)};
+}
+
 std::size_t incomplete_utf8_suffix(std::string_view text) noexcept {
   const auto is_continuation = [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0u) == 0x80;

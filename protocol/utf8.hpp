@@ -13,6 +13,10 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) noexcept;
 /// must be text. Never use it on something that is judged or run.
 std::string to_valid_utf8(std::string_view text);
 
+/// `text`, or when it is longer than `most` bytes its beginning and its end around "…", about as
+/// long as that: for quoting what a stranger sent. No character is torn.
+std::string abridged(std::string_view text, std::size_t most);
+
 /// How many bytes at the end of `text` (0–3) begin a character that later bytes could complete.
 std::size_t incomplete_utf8_suffix(std::string_view text) noexcept;
 

@@ -98,6 +98,10 @@ public:
     if (input_closing_ || !input_fd().is_open())
       return error{errc::invalid_request, "standard input of the process is closed",
                    "start it with a terminal, or with a pipe as its input"};
+    if (bytes.size() > limits_.pending_input)
+      return error{errc::too_large,
+                   "one write holds at most " + std::to_string(limits_.pending_input) + " bytes",
+                   "write it in parts"};
     if (bytes.size() > limits_.pending_input - std::min(limits_.pending_input, pending_))
       return error{errc::too_large,
                    "the process has not read its input: " + std::to_string(pending_) +

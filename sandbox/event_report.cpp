@@ -32,6 +32,10 @@ void event_report::send(const sandbox_event& event) {
     std::string key = event.call + '\0' + event.path + '\0' + event.family;
     if (seen_.size() >= most_refusals || !seen_.insert(std::move(key)).second) return;
   }
+  if (event.kind == sandbox_event_kind::stopped || event.kind == sandbox_event_kind::continued) {
+    if (stops_ >= most_refusals) return;
+    ++stops_;
+  }
   const std::string line = to_json_line(event);
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t size = write(fd_, line.data() + done, line.size() - done);

@@ -17,8 +17,8 @@ bool inside_a_boundary() noexcept;
 error in_another_boundary(error why);
 
 /// Writes sandbox events as JSON lines to a descriptor it does not own; -1: nowhere.
-/// Equal refusals are written once and their number is bounded, so that a command in a loop neither
-/// floods the reader nor makes us wait behind a full pipe.
+/// Equal refusals are written once, and their number and that of stops is bounded, so that a
+/// command in a loop neither floods the reader nor makes us wait behind a full pipe.
 class event_report {
 public:
   explicit event_report(int fd) noexcept : fd_{fd} {}
@@ -36,6 +36,7 @@ public:
 private:
   int fd_;
   std::set<std::string> seen_;
+  std::size_t stops_ = 0;
 };
 
 } // namespace gatehouse::sandbox

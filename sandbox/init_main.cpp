@@ -1,7 +1,7 @@
 // gatehouse-sandbox-init: the inner stage (§77). It is what bubblewrap starts as process 1 of the
 // view: it completes the view, gives up every capability, lays the last walls (no_new_privs,
-// Landlock, seccomp), starts the command, forwards signals to it, reaps, and ends with it, which
-// ends everything in the namespace.
+// Landlock, seccomp), starts the command, forwards signals to it, reaps, and ends with it (what it
+// leaves behind has a moment to end by itself), which ends everything in the namespace.
 //
 // usage: gatehouse-sandbox-init CONTROL_FD SPEC_FD     (only ever started by gatehouse-sandbox)
 //
@@ -25,6 +25,7 @@
 #include <linux/capability.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <linux/time_types.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -34,6 +35,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 
 // What the compiler itself calls.
 extern "C" {
@@ -218,7 +220,9 @@ void hand_over(long listener, std::uint16_t port) {
     if (size == -EINTR) continue;
     if (size != sizeof m) end(121);
     if (m.kind == init::bridge_taken) return;
-    if (m.kind == init::forward_signal) early_signal = m.value;
+    // One that lets go on does not take the place of one that ends.
+    if (m.kind == init::forward_signal && (m.value != SIGCONT || early_signal == 0))
+      early_signal = m.value;
   }
 }
 
@@ -317,28 +321,85 @@ bool comes_from_outside(const signalfd_siginfo& info) {
   return info.ssi_pid == 0 && (info.ssi_code == SI_USER || info.ssi_code == SI_KERNEL);
 }
 
+/// What is told of the command's end, and until when what it left behind may go on.
+struct command_end {
+  int status = 0;
+  bool over = false;
+  __kernel_timespec until{};
+};
+
+__kernel_timespec now() {
+  __kernel_timespec time{};
+  kernel_call(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+  return time;
+}
+
+/// A writer that the command leaves behind (`exec > >(tee log)`) has still to pass on what it
+/// holds; one that goes on for ever (`server &`) must not keep the call, nor be noticed late
+/// (BR-130, BR-139).
+constexpr long linger_nanoseconds = 150'000'000;
+constexpr long second_nanoseconds = 1'000'000'000;
+
+/// False: there is none.
+bool time_left(const __kernel_timespec& until, __kernel_timespec& left) {
+  const auto at = now();
+  left = {until.tv_sec - at.tv_sec, until.tv_nsec - at.tv_nsec};
+  if (left.tv_nsec < 0) left = {left.tv_sec - 1, left.tv_nsec + second_nanoseconds};
+  return left.tv_sec >= 0;
+}
+
+/// Takes the ends of all children, and what the command's state has become.
+/// @return false: no child is left
+bool reap(long command, command_end& how) {
+  int status = 0;
+  long child = 0;
+  while ((child = kernel_call(SYS_wait4, -1, &status, WNOHANG | WUNTRACED | WCONTINUED, nullptr)) >
+         0) {
+    if (child != command) continue;
+    if (WIFSTOPPED(status)) {
+      send_message({init::stopped, WSTOPSIG(status), 0});
+    } else if (WIFCONTINUED(status)) {
+      send_message({init::continued, 0, 0});
+    } else {
+      how.status = status;
+      how.over = true;
+      how.until = now();
+      how.until.tv_nsec += linger_nanoseconds;
+      if (how.until.tv_nsec >= second_nanoseconds)
+        how.until = {how.until.tv_sec + 1, how.until.tv_nsec - second_nanoseconds};
+    }
+  }
+  return child != -ECHILD;
+}
+
 [[noreturn]] void serve(const init_spec& s, long command, long signals) {
   pollfd watched[2] = {{control, POLLIN, 0}, {static_cast<int>(signals), POLLIN, 0}};
+  command_end how;
   for (;;) {
-    const long ready = kernel_call(SYS_ppoll, watched, 2, nullptr, nullptr, 0);
+    __kernel_timespec left{};
+    if (how.over && !time_left(how.until, left)) finish(s, how.status);
+    const long ready = kernel_call(SYS_ppoll, watched, 2, how.over ? &left : nullptr, nullptr, 0);
     if (ready == -EINTR) continue;
     if (is_error(ready)) abandon(s);
     if (watched[1].revents & POLLIN) {
       signalfd_siginfo info{};
-      while (kernel_call(SYS_read, signals, &info, sizeof info) == sizeof info)
-        if (info.ssi_signo != SIGCHLD && comes_from_outside(info))
-          to_command(command, static_cast<int>(info.ssi_signo));
-      int status = 0;
-      for (long ended; (ended = kernel_call(SYS_wait4, -1, &status, WNOHANG, nullptr)) > 0;)
-        if (ended == command) finish(s, status);
+      while (kernel_call(SYS_read, signals, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGCHLD || !comes_from_outside(info)) continue;
+        if (how.over) finish(s, how.status); // somebody wants the rest of it ended
+        to_command(command, static_cast<int>(info.ssi_signo));
+      }
+      const bool left_behind = reap(command, how);
+      if (how.over && !left_behind) finish(s, how.status);
     }
     if (watched[0].revents) {
       init::message m{};
       const long size = kernel_call(SYS_recvfrom, control, &m, sizeof m, MSG_DONTWAIT, 0, 0);
-      if (size == sizeof m && m.kind == init::forward_signal) to_command(command, m.value);
-      // The outer stage is gone: nothing may outlive it.
-      else if (size == 0 || (is_error(size) && size != -EAGAIN && size != -EINTR))
-        abandon(s);
+      if (size == sizeof m && m.kind == init::forward_signal) {
+        if (how.over) finish(s, how.status);
+        to_command(command, m.value);
+      } else if (size == 0 || (is_error(size) && size != -EAGAIN && size != -EINTR)) {
+        abandon(s); // the outer stage is gone: nothing may outlive it
+      }
     }
   }
 }

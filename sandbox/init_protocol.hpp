@@ -73,6 +73,8 @@ enum message_kind : std::uint32_t {
   signalled = 5,       ///< value: signal that ended the command
   boundary_failed = 6, ///< value: errno; stage says what could not be applied; nothing ran
   bridge = 7,          ///< carries a listening socket; value: its port. Waits for bridge_taken
+  stopped = 8,         ///< value: signal that stopped the command, which has not ended
+  continued = 9,       ///< and it goes on
   // to init
   proceed = 15,        ///< the specification is complete; nothing is done before this
   forward_signal = 16, ///< value: signal for the command's process group

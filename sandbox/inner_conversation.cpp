@@ -90,6 +90,12 @@ bool inner_conversation::read() {
     } else if (m.kind == init::started) {
       started_ = true;
       report_.send({});
+    } else if (m.kind == init::stopped || m.kind == init::continued) {
+      sandbox_event event;
+      event.kind =
+          m.kind == init::stopped ? sandbox_event_kind::stopped : sandbox_event_kind::continued;
+      if (m.kind == init::stopped) event.signal = m.value;
+      report_.send(event);
     } else {
       last_ = m;
     }

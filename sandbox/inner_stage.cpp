@@ -4,6 +4,7 @@
 #include "sandbox/init_protocol.hpp"
 #include "sandbox/inner_conversation.hpp"
 #include "sandbox/kernel_call.hpp"
+#include "sandbox/launch.hpp"
 
 #include <array>
 #include <cerrno>
@@ -24,8 +25,6 @@
 
 namespace gatehouse::sandbox {
 namespace {
-
-constexpr int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 
 error system_failure(const std::string& what) {
   const bool short_of = errno == EAGAIN || errno == EMFILE || errno == ENFILE || errno == ENOMEM;
@@ -154,7 +153,7 @@ result<void> inner_stage::state::open(const std::string& init_path, bool with_bw
 
   sigset_t set;
   sigemptyset(&set);
-  for (const int one : forwarded)
+  for (const int one : forwarded_signals)
     sigaddset(&set, one);
   sigprocmask(SIG_BLOCK, &set, nullptr);
   signals.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));

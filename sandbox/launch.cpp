@@ -2,17 +2,14 @@
 
 #include "protocol/profile_json.hpp"
 
+#include <algorithm>
+
 namespace gatehouse::sandbox {
-namespace {
 
-permission_profile hiding(permission_profile profile, const std::vector<std::string>& paths) {
-  if (profile.kind == profile_kind::managed && profile.file_system.restricted)
-    for (const auto& path : paths)
-      profile.file_system.entries.push_back({literal_path{path}, access::deny, true});
-  return profile;
+bool can_be_passed_on(int signal) noexcept {
+  return signal == SIGKILL ||
+         std::ranges::find(forwarded_signals, signal) != std::ranges::end(forwarded_signals);
 }
-
-} // namespace
 
 std::vector<std::string> launch_argv(const launch_request& request) {
   std::vector<std::string> argv{request.helper,
@@ -21,7 +18,7 @@ std::vector<std::string> launch_argv(const launch_request& request) {
                                 "--command-cwd",
                                 request.command_cwd,
                                 "--permission-profile",
-                                encode_profile(hiding(request.profile, request.hidden_paths)),
+                                encode_profile(request.profile),
                                 "--tmpdir",
                                 request.tmpdir};
   const auto add_each = [&](const char* option, const std::vector<std::string>& values) {
@@ -31,6 +28,7 @@ std::vector<std::string> launch_argv(const launch_request& request) {
   add_each("--workspace-root", request.workspace_roots);
   add_each("--protected-name", request.protected_names);
   add_each("--protected-path", request.protected_paths);
+  add_each("--hidden-path", request.hidden_paths);
   if (request.managed_network) {
     argv.emplace_back("--allow-network-for-proxy");
     if (request.proxy_fd >= 0)

@@ -2,6 +2,7 @@
 
 #include "protocol/permission_profile.hpp"
 
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,6 +29,15 @@ struct launch_request {
   /// What no confined command may see, whatever the profile grants; missing ones are passed over.
   std::vector<std::string> hidden_paths{};
 };
+
+/// What the helper passes on to the command's process group.
+inline constexpr int forwarded_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1,
+                                            SIGUSR2, SIGTERM, SIGCONT, SIGWINCH};
+
+/// Does this signal, sent to the helper, do to the command what it would do to a process? SIGKILL
+/// does, since everything ends with the helper. Others would stop or end the processes that hold
+/// the boundary while the command goes on.
+bool can_be_passed_on(int signal) noexcept;
 
 /// The argv of the helper (§76). Pure.
 std::vector<std::string> launch_argv(const launch_request& request);

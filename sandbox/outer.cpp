@@ -276,6 +276,7 @@ int run_outer(const outer_options& options, const std::string& init_path,
   if (profile->kind != profile_kind::managed)
     return run_supervised(options, init_path, environment, report);
   auto context = context_of(options);
+  hide(*profile, context, options.hidden_paths);
   const auto network = choose_network(*profile, options.proxy_network);
   const auto needs = needs_of(*profile, context, network);
   spell_out(*profile, context);

@@ -59,7 +59,8 @@ std::string_view outer_usage() noexcept {
   return "usage: gatehouse-sandbox --sandbox-policy-cwd DIR [--command-cwd DIR]\n"
          "         (--permission-profile JSON | --permission-profile-fd N)\n"
          "         [--workspace-root DIR]... [--tmpdir DIR] [--protected-name NAME]...\n"
-         "         [--protected-path PATH]... [--use-legacy-landlock] [--report-fd N]\n"
+         "         [--protected-path PATH]... [--hidden-path PATH]...\n"
+         "         [--use-legacy-landlock] [--report-fd N]\n"
          "         [--allow-network-for-proxy [--proxy-fd N] [--forward-port PORT]...\n"
          "         [--allow-local-binding]] -- COMMAND [ARGUMENT]...\n"
          "\n"
@@ -98,6 +99,8 @@ result<outer_options> parse_outer_options(std::span<const char* const> arguments
       list = &o.workspace_roots;
     else if (option == "--protected-path")
       list = &o.protected_paths;
+    else if (option == "--hidden-path")
+      list = &o.hidden_paths;
     else if (option == "--protected-name")
       list = &o.protected_names, is_path = false;
     else if (option == "--tmpdir")

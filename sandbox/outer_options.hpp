@@ -19,7 +19,9 @@ struct outer_options {
   std::string tmpdir;                       ///< meaning of `:tmpdir`; empty: nothing
   std::vector<std::string> protected_names; ///< beside the default ones (§D14)
   std::vector<std::string> protected_paths; ///< absolute; this program's own state, say (§63)
-  bool proxy_network = false;               ///< only the managed proxy can be reached (§80)
+  /// Absolute; no confined command sees them, whatever the profile grants (§D13).
+  std::vector<std::string> hidden_paths;
+  bool proxy_network = false; ///< only the managed proxy can be reached (§80)
   int proxy_fd = -1; ///< a unix socket that takes the proxy's listeners; -1: nothing gets out
   bool local_binding = false;                 ///< programs may listen on their own loopback
   std::vector<std::uint16_t> forwarded_ports; ///< loopback ports that lead to the host's

@@ -399,6 +399,16 @@ void spell_out(permission_profile& profile, policy::access_context& context) {
   context.protected_paths.clear();
 }
 
+void hide(permission_profile& profile, policy::access_context& context,
+          std::span<const std::string> paths) {
+  if (paths.empty()) return;
+  auto kept = context.protected_paths;
+  spell_out(profile, context);
+  context.protected_paths = std::move(kept);
+  for (const auto& path : paths)
+    profile.file_system.entries.push_back({literal_path{path}, access::deny, true});
+}
+
 result<mount_plan> make_mount_plan(const permission_profile& profile,
                                    const policy::access_context& context, const host_facts& facts) {
   return planner{profile, context, facts}.run();

@@ -86,6 +86,13 @@ std::size_t denied_file_count(std::span<const mount_step> mounts) noexcept;
 /// protected. What is restricted stays as it is.
 void spell_out(permission_profile& profile, policy::access_context& context);
 
+/// Denies `paths`, where they exist, whatever the profile grants: our own credentials. What is
+/// unrestricted is spelled out for it, and `protected_paths` hold in it too, since whoever changes
+/// our programs or our state sees everything in the end. No paths: as it was.
+/// @pre the profile is managed
+void hide(permission_profile& profile, policy::access_context& context,
+          std::span<const std::string> paths);
+
 /// Turns a profile into mounts and guards (§78, §79, §63, §D12, §D14). Pure: `facts` must be those
 /// that gather_host_facts() made for the same profile and context. An entry that this backend
 /// cannot express is an error that names it; the plan is never weaker than the profile (§69).

@@ -1,6 +1,7 @@
 #include "actors/endpoint/call_book.hpp"
 
 #include "actors/endpoint/refusals.hpp"
+#include "protocol/rpc/app_events.hpp"
 
 #include <utility>
 
@@ -11,7 +12,11 @@ namespace app = rpc::app;
 namespace {
 
 void drop_output(known_call& call) {
-  call.report = std::make_shared<const call_report>(outcome_of(*call.report));
+  auto told = rpc::app::result_of(outcome_of(*call.report));
+  told.report = {R"({"exit_status":)" + std::to_string(exit_status(*call.report)) + "}"};
+  call.outcome = rpc::to_json(told);
+  call.outcome.shrink_to_fit();
+  call.report = nullptr;
 }
 
 } // namespace
@@ -34,7 +39,8 @@ void call_share::ended(const std::shared_ptr<known_call>& call) {
   bytes_ += bytes;
   // The newest is kept whatever its size: its client may be away.
   while (outputs_.size() > 1 &&
-         (bytes_ > limits_.remembered_bytes || outputs_.front().call.expired()))
+         (bytes_ > limits_.remembered_bytes || outputs_.size() > limits_.remembered_outputs ||
+          outputs_.front().call.expired()))
     drop_oldest();
 }
 
@@ -55,6 +61,8 @@ void call_book::begin(const thread_handle& thread, const app::tool_call_params& 
       done(refused("the call id " + shown(id) + " belongs to another call", "callIdReused"));
     else if (call.report)
       done(call.report);
+    else if (!call.outcome.empty())
+      done(call.outcome);
     else
       call.waiting.push_back(std::move(done));
     return;
@@ -99,7 +107,7 @@ void call_book::begin(const thread_handle& thread, const app::tool_call_params& 
 }
 
 void call_book::ended(const std::string& id) {
-  ended_.push_back(id);
+  ended_.push_back(calls_.find(id));
   if (ended_.size() <= most_ended_) return;
   calls_.erase(ended_.front());
   ended_.pop_front();

@@ -17,8 +17,9 @@ using rpc_reply = std::function<void(const rpc_outcome&)>;
 /// One call by its id.
 struct known_call {
   chain_hash asked{};     ///< of the parameters: the same id with others is another call
-  call_report_ptr report; ///< unset: it is under way
-  std::vector<rpc_reply> waiting;
+  call_report_ptr report; ///< set: it has ended
+  std::string outcome;    ///< instead, without the output: the result as JSON, some hundred bytes
+  std::vector<rpc_reply> waiting; ///< while it is under way
 };
 
 /// What one session has of calls: how many are under way, and the outputs of those that have ended.
@@ -67,9 +68,11 @@ public:
 private:
   void ended(const std::string& id);
 
+  using call_map = std::map<std::string, std::shared_ptr<known_call>>;
+
   std::size_t most_ended_;
-  std::map<std::string, std::shared_ptr<known_call>> calls_;
-  std::deque<std::string> ended_; ///< of these, oldest first
+  call_map calls_;
+  std::deque<call_map::iterator> ended_; ///< of these, oldest first
 };
 
 } // namespace gatehouse::actors

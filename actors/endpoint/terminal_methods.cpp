@@ -1,6 +1,7 @@
 #include "actors/endpoint/app_methods.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "protocol/shell_quote.hpp"
+#include "sandbox/launch.hpp"
 
 #include <utility>
 
@@ -57,6 +58,12 @@ void terminal_methods::operator()(app::methods::terminals_signal,
   const auto entry = need(p.thread_id);
   if (!entry) return;
   if (!in_range(p.signal, 64)) return done(wrong_params("`signal` is 1 to 64"));
+  if (!sandbox::can_be_passed_on(static_cast<int>(p.signal)))
+    return done(wrong_params("signal " + std::to_string(p.signal) +
+                             " cannot be passed on: it would stop or end the processes that hold "
+                             "the boundary, while the command goes on; 1 (HUP), 2 (INT), 3 (QUIT), "
+                             "9 (KILL), 10 (USR1), 12 (USR2), 15 (TERM), 18 (CONT) and 28 (WINCH) "
+                             "can"));
   entry->handle.send(
       signal_terminal{session_number(p.session_id), static_cast<int>(p.signal), tell_found(done)});
 }

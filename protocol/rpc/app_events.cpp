@@ -91,13 +91,6 @@ bool was_denied(const call_report& report) {
   return !report.attempts.empty() && report.attempts.back().ending == attempt_ending::denied;
 }
 
-/// As a shell tells it: 128+n after a signal.
-std::optional<std::int64_t> exit_code_of(const attempt_record& attempt) {
-  if (attempt.exit_code) return *attempt.exit_code;
-  if (attempt.signal) return 128 + *attempt.signal;
-  return std::nullopt;
-}
-
 call_status status_of(const call_report& report) {
   switch (report.ending) {
   case call_ending::aborted: return call_status::interrupted;
@@ -113,6 +106,7 @@ call_status status_of(const call_report& report) {
   case attempt_ending::timed_out: return call_status::timed_out;
   case attempt_ending::cancelled: return call_status::interrupted;
   case attempt_ending::not_started:
+  case attempt_ending::lost:
   case attempt_ending::signalled: return call_status::failed;
   case attempt_ending::running: // a terminal session that goes on
   case attempt_ending::denied:
@@ -230,7 +224,7 @@ struct event_reader {
       whole += attempt.duration;
     if (!report.attempts.empty()) {
       told.item.duration_ms = whole.count();
-      told.item.exit_code = exit_code_of(report.attempts.back());
+      told.item.exit_code = shell_status(report.attempts.back());
     }
     if (!report.message.empty()) told.item.message = report.message;
     told.item.report = raw_json{encode_call_report(report)};
@@ -242,7 +236,7 @@ struct event_reader {
   }
   message operator()(const thread_events::terminal_ended& e) const {
     terminal_ended told{thread, event.turn_id, e.call_id, seq, e.session_id, {}, false, false};
-    told.exit_code = exit_code_of(e.how);
+    told.exit_code = shell_status(e.how);
     told.timed_out = e.how.ending == attempt_ending::timed_out;
     told.sandbox_denied = e.how.ending == attempt_ending::denied;
     return say<notifications::terminal_ended>(told);
@@ -323,7 +317,7 @@ tool_call_result result_of(const call_report& report) {
   told.status = status_of(report);
   if (!report.attempts.empty()) {
     const auto& last = report.attempts.back();
-    told.exit_code = exit_code_of(last);
+    told.exit_code = shell_status(last);
     told.sandbox_type = to_string(last.sandbox);
   }
   told.output = report.output.aggregated;

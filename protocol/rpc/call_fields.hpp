@@ -77,7 +77,9 @@ struct described<app::terminal_signal_params> {
   static void fields(V& v) {
     v.field("threadId", &app::terminal_signal_params::thread_id, "");
     v.field("sessionId", &app::terminal_signal_params::session_id, "");
-    v.field("signal", &app::terminal_signal_params::signal, "its number, 1 to 64");
+    v.field("signal", &app::terminal_signal_params::signal,
+            "its number: 1 (HUP), 2 (INT), 3 (QUIT), 9 (KILL), 10 (USR1), 12 (USR2), 15 (TERM), 18 "
+            "(CONT) or 28 (WINCH)");
   }
 };
 

@@ -289,12 +289,7 @@ struct codec<T> {
     if constexpr (!open_fields<T>) {
       detail::name_list known;
       described<T>::fields(known);
-      for (const auto& [name, place] : fields->all()) {
-        bool found = false;
-        for (const auto own : known.names)
-          found = found || own == name;
-        if (!found) return place.wrong(unknown_field(known.names));
-      }
+      if (auto unknown = fields->first_unknown(known.names)) return *std::move(unknown);
     }
     T value;
     detail::field_reader<T> reader{*fields, value, {}};

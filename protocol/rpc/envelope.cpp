@@ -1,6 +1,7 @@
 #include "protocol/rpc/envelope.hpp"
 
 #include "protocol/json_writer.hpp"
+#include "protocol/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,10 @@ namespace {
 constexpr std::array<std::string_view, 8> known_members{
     "jsonrpc", "id", "method", "params", "result", "error", "trace", "emittedAtMs"};
 
+// What a peer sends is not sent back to it at any length.
+constexpr std::size_t longest_id = 1024;
+constexpr std::size_t longest_message = 2000;
+
 const json_tree* find(const json_tree::object& members, std::string_view name) {
   for (const auto& [own, value] : members)
     if (own == name) return &value;
@@ -19,7 +24,8 @@ const json_tree* find(const json_tree::object& members, std::string_view name) {
 
 std::optional<request_id> read_id(const json_tree& tree) {
   if (const auto* number = std::get_if<std::int64_t>(&tree.value)) return request_id{*number};
-  if (const auto* text = std::get_if<std::string>(&tree.value)) return request_id{*text};
+  const auto* text = std::get_if<std::string>(&tree.value);
+  if (text && text->size() <= longest_id) return request_id{*text};
   return std::nullopt;
 }
 
@@ -46,10 +52,8 @@ std::string finish(json_writer json) {
 } // namespace
 
 struct envelope_reader {
-  static unreadable refuse(std::optional<request_id> id, std::string message,
-                           code number = code::invalid_request) {
-    return {std::move(id),
-            {number, std::move(message), number == code::parse_error ? "parse" : "envelope", {}}};
+  static unreadable refuse(std::optional<request_id> id, std::string message) {
+    return {std::move(id), {code::invalid_request, std::move(message), "envelope", {}}};
   }
 
   static std::variant<message, unreadable> read(std::string_view text, std::size_t max_bytes) {
@@ -57,7 +61,7 @@ struct envelope_reader {
     source->what = "the message";
     source->max_bytes = max_bytes;
     auto tree = parse_json(text, *source);
-    if (!tree) return refuse({}, tree.error().message, code::parse_error);
+    if (!tree) return unreadable{{}, parse_failure(tree.error().message)};
     message read;
     read.root_ = std::make_shared<const json_tree>(*std::move(tree));
     read.source_ = std::move(source);
@@ -71,7 +75,9 @@ struct envelope_reader {
     for (const auto& [name, value] : *members)
       if (std::find(known_members.begin(), known_members.end(), name) == known_members.end())
         return refuse(id, "unknown member `" + name + "`");
-    if (id_tree && !id) return refuse({}, "`id` is a whole number or a string");
+    if (id_tree && !id)
+      return refuse({}, "`id` is a whole number or a string of at most " +
+                            std::to_string(longest_id) + " bytes");
     if (const auto* version = find(*members, "jsonrpc")) {
       const auto* word = std::get_if<std::string>(&version->value);
       if (!word || *word != "2.0") return refuse(id, "`jsonrpc` is \"2.0\" or left out");
@@ -109,6 +115,10 @@ json_node message::params() const {
 
 std::optional<json_node> message::result_value() const {
   return json_node{*root_, *source_}.open_object()->find("result");
+}
+
+failure parse_failure(std::string message) {
+  return {code::parse_error, std::move(message), "parse", {}};
 }
 
 failure invalid_params(const error& e) {
@@ -158,7 +168,7 @@ std::string write_failure(const std::optional<request_id>& id, const failure& wh
   json.open('{');
   json.key("code");
   json.number(static_cast<int>(why.code));
-  json.field("message", why.message);
+  json.field("message", abridged(why.message, longest_message));
   json.key("data");
   json.open('{');
   json.field("kind", why.kind);

@@ -11,7 +11,7 @@
 
 namespace gatehouse::rpc {
 
-/// The id of a request: an integer or a string, given back as it came.
+/// The id of a request: an integer or a string of at most 1 KiB, given back as it came.
 using request_id = std::variant<std::int64_t, std::string>;
 
 /// Error codes of JSON-RPC and ours (reference protocol 5.4).
@@ -37,6 +37,8 @@ struct failure {
 
 /// Bad parameters as an answer: `e.message` names the JSON pointer.
 failure invalid_params(const error& e);
+/// A text that is no message at all; it has no id to answer to.
+failure parse_failure(std::string message);
 
 /// One message of a peer, read but for its parameters.
 class message {
@@ -84,7 +86,7 @@ std::string write_request(const request_id& id, std::string_view method, std::st
 std::string write_notification(std::string_view method, std::string_view params, bool version,
                                std::int64_t emitted_at_ms);
 std::string write_result(const request_id& id, std::string_view result, bool version);
-/// Without an id: null.
+/// Without an id: null. A long message is abridged: it may quote what the peer sent.
 std::string write_failure(const std::optional<request_id>& id, const failure& why, bool version);
 
 } // namespace gatehouse::rpc

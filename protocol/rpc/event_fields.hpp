@@ -143,7 +143,8 @@ struct described<app::terminal_ended> {
     v.field("seq", &app::terminal_ended::seq,
             "counts every event of the thread from 1 without a gap");
     v.field("sessionId", &app::terminal_ended::session_id, "");
-    v.field("exitCode", &app::terminal_ended::exit_code, "128+n after a signal");
+    v.field("exitCode", &app::terminal_ended::exit_code,
+            "124 after a time-out, 128+n after a signal");
     v.field("timedOut", &app::terminal_ended::timed_out, "");
     v.field("sandboxDenied", &app::terminal_ended::sandbox_denied,
             "the boundary refused something");

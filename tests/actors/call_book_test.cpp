@@ -51,7 +51,11 @@ struct answers {
   }
   [[nodiscard]] bool says(std::size_t i, std::string_view part) const {
     const auto* report = std::get_if<call_report_ptr>(&all.at(i));
-    return report && rpc::to_json(rpc::app::result_of(**report)).find(part) != std::string::npos;
+    const auto* text = std::get_if<std::string>(&all.at(i));
+    return (report ? rpc::to_json(rpc::app::result_of(**report))
+            : text ? *text
+                   : "")
+               .find(part) != std::string::npos;
   }
 };
 
@@ -141,8 +145,9 @@ TEST_SUITE("actors.call_book") {
     }
   }
 
-  TEST_CASE("§201 outcomes are bounded by their number, the oldest first") {
+  TEST_CASE("§201 outputs and outcomes are bounded by their number, the oldest first") {
     endpoint_limits limits;
+    limits.remembered_outputs = 1;
     limits.remembered_calls = 2;
     asked_thread s{limits};
     for (const auto* id : {"a", "b", "c"})
@@ -151,6 +156,11 @@ TEST_SUITE("actors.call_book") {
       s.thread.end(i);
     CHECK_FALSE(s.book->knows("a"));
     CHECK(s.book->knows("b"));
+    s.heard.all.clear();
+    s.call("b");
+    CHECK(s.heard.says(0, R"("outputDropped":true)"));
+    s.call("c");
+    CHECK_FALSE(s.heard.says(1, "outputDropped"));
     s.call("a"); // the thread says that it was used
     CHECK(s.thread.begun.size() == 4);
   }

@@ -254,6 +254,8 @@ TEST_SUITE("actors.process_manager") {
     CHECK(last.result.exit_code == 124);
     CHECK(last.ended->ending == attempt_ending::timed_out);
     CHECK(text == "up\n");
+    CHECK(last.message.find("the time limit of 2000 ms") != std::string::npos);
+    CHECK(last.message.find("stood still") == std::string::npos);
     CHECK(stage.no_process_left());
   }
 
@@ -265,6 +267,92 @@ TEST_SUITE("actors.process_manager") {
     const auto silent = stage.exec("echo up; exec sleep 600", 20s);
     CHECK(silent.result.exit_code == 124);
     CHECK(silent.result.output == "up\n");
+    CHECK(silent.message.find("2000 ms without output or input") != std::string::npos);
+  }
+
+  TEST_CASE(
+      "BR-157 a session that stands still at its limit is reported as stopped, in both faces") {
+    process_stage stage;
+    stage.terms.process.hard_limit = 2s;
+    const auto reply = stage.exec("echo up; kill -STOP $$; echo never", 30s);
+    CHECK(reply.result.exit_code == 124);
+    CHECK(reply.result.output == "up\n");
+    CHECK(reply.message.find("the time limit of 2000 ms") != std::string::npos);
+    CHECK(reply.message.find("stood still") != std::string::npos);
+    const auto started = stage.exec("kill -STOP $$", 1ms);
+    REQUIRE(started.result.session_id);
+    std::string text;
+    const auto last = stage.finish(*started.result.session_id, text);
+    CHECK(last.result.exit_code == 124);
+    CHECK(last.message.find("stood still") != std::string::npos);
+    CHECK(stage.no_process_left());
+  }
+
+  TEST_CASE("§127 a session that has stopped itself goes on when it is told to") {
+    process_stage stage;
+    const auto started = stage.exec("echo up; kill -STOP $$; echo on; exit 5", 1ms);
+    REQUIRE(started.result.session_id);
+    REQUIRE(stage.heard(1000, "up"));
+    auto text = started.result.output;
+    exec_reply last;
+    // It may be told before it has stopped.
+    for (int i = 0; i < 100; ++i) {
+      CHECK(stage.wait(stage.ask<bool>(signal_v, 1000, SIGCONT)));
+      last = stage.write(1000, "", 100ms);
+      text += last.result.output;
+      if (!last.result.session_id) break;
+    }
+    CHECK(last.result.exit_code == 5);
+    CHECK(text == "up\non\n");
+  }
+
+  TEST_CASE("§123 every poll that waits for the same end hears of it, and the output comes once") {
+    process_stage stage;
+    const auto started = stage.exec("sleep 0.5; echo bye; exit 3", 1ms);
+    REQUIRE(started.result.session_id);
+    std::vector<std::shared_ptr<std::optional<exec_reply_ptr>>> polls;
+    for (int i = 0; i < 3; ++i) {
+      stdin_request poll;
+      poll.call_id = "poll-" + std::to_string(i);
+      poll.session_id = 1000;
+      poll.yield = 30s;
+      polls.push_back(
+          stage.ask<exec_reply_ptr>(run_v, std::make_shared<const stdin_request>(std::move(poll))));
+    }
+    auto text = started.result.output;
+    for (const auto& poll : polls) {
+      const auto reply = stage.wait(poll);
+      CHECK(!reply->failure);
+      CHECK(!reply->result.session_id);
+      CHECK(reply->result.exit_code == 3);
+      text += reply->result.output;
+    }
+    CHECK(text == "bye\n");
+    CHECK(stage.list().empty());
+  }
+
+  TEST_CASE("BR-130 what the writer behind a redirection still holds is shown; what goes on for "
+            "ever keeps nobody") {
+    for (const bool sandboxed : {true, false}) {
+      CAPTURE(sandboxed);
+      process_stage stage{sandboxed ? workspace_write_profile() : danger_full_access_profile()};
+      const auto exec = [&](const std::string& script) {
+        auto r = *stage.request(script, 20s);
+        if (!sandboxed) r.start.plan.backend = sandbox_backend::none;
+        return stage.wait(
+            stage.ask<exec_reply_ptr>(run_v, std::make_shared<const exec_request>(r)));
+      };
+      for (int i = 0; i < 5; ++i) {
+        const auto reply = exec("exec bash -c 'exec > >(tee -a log) 2>&1; echo hi; exit 3'");
+        CHECK(reply->result.exit_code == 3);
+        CHECK(reply->result.output == "hi\n");
+      }
+      const auto left = exec("sleep 300 & echo done");
+      CHECK(left->result.exit_code == 0);
+      CHECK(left->result.output == "done\n");
+      CHECK(left->result.wall < 10s);
+      CHECK(stage.no_process_left());
+    }
   }
 
   TEST_CASE("§98 what the boundary refuses is said, in the first wait and later") {

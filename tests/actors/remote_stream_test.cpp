@@ -105,10 +105,11 @@ TEST_SUITE("actors.remote_stream") {
     exec_client::read_result kept;
     kept.chunks = {said(7)};
     kept.next_seq = 8;
-    kept.lost_output = true;
+    kept.lost_bytes = 7;
     listener l;
     l.take(stream.take(std::move(kept)));
     CHECK(l.heard == "7 ");
-    CHECK(stream.lost_output());
+    CHECK(stream.take_lost() == 7);
+    CHECK(stream.take_lost() == 0);
   }
 }

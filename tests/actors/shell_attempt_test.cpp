@@ -83,6 +83,24 @@ exit 139)"}};
     CHECK(exit_status(report) == 124);
   }
 
+  TEST_CASE("BR-131 BR-157 a time-out says so, its limit, and that the command stood still") {
+    scripted_host late{started + std::string{"exec sleep 600"}};
+    const auto moving = late.run({"make"}, 50ms);
+    CHECK(moving.message.find("the time limit of 50 ms") != std::string::npos);
+    CHECK(moving.message.find("124") != std::string::npos);
+    CHECK(moving.message.find("stood still") == std::string::npos);
+    CHECK_FALSE(only(moving).stopped);
+    const std::string stop = R"(echo '{"event":"stopped","signal":19}' >&3
+)";
+    scripted_host stopped{started + stop + "exec sleep 600"};
+    const auto still = stopped.run({"make"}, 1s);
+    CHECK(only(still).stopped);
+    CHECK(still.message.find("stood still") != std::string::npos);
+    scripted_host again{started + stop + R"(echo '{"event":"continued"}' >&3
+exec sleep 600)"};
+    CHECK_FALSE(only(again.run({"make"}, 1s)).stopped);
+  }
+
   TEST_CASE("§99a a helper that ignores the request to end is killed after the grace") {
     scripted_host host{started + std::string{"trap '' TERM; while :; do sleep 600; done"}};
     CHECK(exit_status(host.run({"make"}, 50ms)) == 124);

@@ -124,6 +124,44 @@ TEST_SUITE("actors.thread_terminals") {
     CHECK(s.nothing_left());
   }
 
+  TEST_CASE("§204 the report of a poll tells the decision of its session's call, or none") {
+    session s;
+    const auto first = s.exec("sleep 1");
+    REQUIRE(first.session_id);
+    CHECK(first.judged);
+    const auto poll = s.write(*first.session_id, "", 30s);
+    CHECK(poll.judged);
+    CHECK(poll.evaluation == first.evaluation);
+    CHECK(poll.evaluation.requirement.kind == requirement_kind::skip);
+    CHECK(poll.sandbox.backend == first.sandbox.backend);
+    const auto gone = s.write(*first.session_id, "");
+    CHECK(gone.ending == call_ending::failed);
+    CHECK_FALSE(gone.judged);
+  }
+
+  TEST_CASE("§95 the limits of the configuration end a session in the background") {
+    session s;
+    s.terms.terminal_idle_limit = 1s;
+    const auto silent = s.exec("echo up; exec sleep 600");
+    REQUIRE(silent.session_id);
+    s.wait([&] { return !s.heard->all<thread_events::terminal_ended>().empty(); });
+    const auto how = s.heard->all<thread_events::terminal_ended>().front().how;
+    CHECK(how.ending == attempt_ending::timed_out);
+    CHECK(how.idle);
+    CHECK(how.limit == 1s);
+    CHECK(s.nothing_left());
+  }
+
+  TEST_CASE("BR-160 what the token limit leaves out of an output is counted") {
+    session s;
+    auto request = session::terminal("seq 1 100000", 30s);
+    request.max_output_tokens = 1000;
+    const auto report = s.report(s.begin(std::move(request)));
+    CHECK(report.output.total_bytes == 588'895);
+    CHECK(report.output.truncated_bytes == 588'895 - 4000);
+    CHECK(report.output.aggregated.size() < 4200);
+  }
+
   TEST_CASE("§3 §122 a command that ends before the yield is a call like any other") {
     session s;
     const auto report = s.exec("echo hi; exit 3", 30s);

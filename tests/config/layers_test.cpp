@@ -152,6 +152,28 @@ default_sandbox = "bypass"
     CHECK(loaded.warnings.size() == 3);
   }
 
+  TEST_CASE("§43 BR-202 a project may have its commands inherit less, never more, and may shorten "
+            "the lives of sessions") {
+    world w;
+    w.trust();
+    w.user("[environment]\ninherit = 'core'\nexclude = ['A*']\n[terminals]\nidle_limit_ms = 5000");
+    w.project("[environment]\ninherit = 'all'\nexclude = ['B*']\ninclude = ['PATH']\n"
+              "[terminals]\nidle_limit_ms = 6000\nhard_limit_ms = 7000");
+    const auto loaded = w.load();
+    const auto rules = variable_rules(loaded.settings);
+    CHECK(rules.inherit == policy::inherit_environment::core);
+    CHECK(rules.exclude == std::vector<std::string>{"A*", "B*"});
+    CHECK(rules.include_only == std::vector<std::string>{"PATH"});
+    CHECK(mentions(loaded.warnings, "environment.inherit"));
+    CHECK(loaded.settings.terminal_idle_limit.value == std::chrono::seconds{5});
+    CHECK(loaded.settings.terminal_hard_limit.value == std::chrono::seconds{7});
+    CHECK(mentions(loaded.warnings, "terminals.idle_limit_ms"));
+    w.user("[environment]\ninclude = ['HOME']");
+    const auto other = w.load();
+    CHECK(variable_rules(other.settings).include_only == std::vector<std::string>{"HOME"});
+    CHECK(mentions(other.warnings, "environment.include"));
+  }
+
   TEST_CASE("§43 a project chooses no reviewer of its own, but may make reviews stricter") {
     const world w;
     w.trust();

@@ -53,6 +53,34 @@ additional_permissions = false
   }
 
   TEST_CASE(
+      "§95 BR-202 what commands inherit and how long sessions live can be set, and nonsense is "
+      "no setting") {
+    const auto file = read(R"(
+[environment]
+inherit = "core"
+include = ["PATH", "LC_*"]
+exclude = ["AWS_*"]
+keep = ["SENTRY_TOKEN"]
+[terminals]
+hard_limit_ms = 3600000
+idle_limit_ms = 60000
+)");
+    REQUIRE(file);
+    const auto& s = file->settings;
+    CHECK(s.inherit_variables->value == policy::inherit_environment::core);
+    CHECK(s.included_variables->value == std::vector<std::string>{"PATH", "LC_*"});
+    CHECK(s.excluded_variables.front().value == "AWS_*");
+    CHECK(s.terminal_hard_limit->value == std::chrono::hours{1});
+    CHECK(s.terminal_idle_limit->value == std::chrono::minutes{1});
+    CHECK(file->warnings.empty());
+    for (const auto* wrong : {"[environment]\ninherit = 'some'", "[environment]\ninclude = []",
+                              "[environment]\nexclude = ['A=B']", "[environment]\nexclude = ['']",
+                              "[environment]\nexclude = 'A'", "[terminals]\nidle_limit_ms = 0",
+                              "[terminals]\nhard_limit_ms = 'long'"})
+      CHECK_MESSAGE(failure_of(wrong) != "no error", wrong);
+  }
+
+  TEST_CASE(
       "§30 approval policies have their names, on-failure is an old alias, granular its table") {
     CHECK(read("approval_policy = 'on-failure'")->settings.approval->value.mode ==
           approval_mode::on_request);

@@ -55,6 +55,14 @@ TEST_SUITE("protocol.call_report_json") {
     CHECK(late.at("attempts").at(0).at("timed_out") == true);
     CHECK_FALSE(late.at("attempts").at(0).as_object().contains("exit_code"));
     CHECK(late.at("exit_status") == 124);
+    CHECK_FALSE(late.at("attempts").at(0).as_object().contains("stopped"));
+
+    auto killed = report_with(attempt_ending::timed_out);
+    killed.attempts[0].signal = 9;
+    killed.attempts[0].stopped = true;
+    CHECK(document(killed).at("attempts").at(0).at("stopped") == true);
+    CHECK(document(killed).at("exit_status") == 124);
+    CHECK(shell_status(killed.attempts[0]) == 124);
 
     auto refused = report_with(attempt_ending::denied);
     refused.attempts[0].exit_code = 1;
@@ -63,6 +71,27 @@ TEST_SUITE("protocol.call_report_json") {
     CHECK(document(refused).at("attempts").at(0).at("denied") ==
           json::parse(R"({"kind":"network","host":"example.org","entry":"network restricted",
                           "remedy":"Ask."})"));
+  }
+
+  TEST_CASE("§120 an exit code that is no exit status does not become a success") {
+    for (const int code : {256, -1073741819, -1}) {
+      auto odd = report_with(attempt_ending::exited);
+      odd.attempts[0].exit_code = code;
+      CHECK(document(odd).at("exit_status") == 255);
+      CHECK(document(odd).at("attempts").at(0).at("exit_code") == code);
+    }
+    auto lost = report_with(attempt_ending::lost);
+    lost.attempts[0].exit_code.reset();
+    CHECK(exit_status(lost) == 121);
+  }
+
+  TEST_CASE("§204 what was not judged has no decision, and what goes on no exit status") {
+    auto report = report_with(attempt_ending::running);
+    report.judged = false;
+    report.session_id = 1000;
+    CHECK_FALSE(document(report).contains("decision"));
+    CHECK_FALSE(document(report).contains("exit_status"));
+    CHECK(exit_status(report) == 0);
   }
 
   TEST_CASE("§50 §204 reviews name their attempt, reviewer and decision") {

@@ -65,6 +65,10 @@ TEST_SUITE("protocol.exec_client") {
     const auto exit = event(exec_server::encode_exited("p", 5, 137, true));
     CHECK(std::get<process_event::exited>(exit.what).exit_code == 137);
     CHECK(std::get<process_event::exited>(exit.what).sandbox_denied);
+    for (const int code : {256, -1073741819}) { // another system's
+      const auto odd = event(exec_server::encode_exited("p", 5, code, false));
+      CHECK(std::get<process_event::exited>(odd.what).exit_code == code);
+    }
     CHECK(std::holds_alternative<process_event::closed>(
         event(exec_server::encode_closed("p", 6)).what));
 
@@ -86,7 +90,7 @@ TEST_SUITE("protocol.exec_client") {
     REQUIRE(read.has_value());
     CHECK(read->chunks.size() == 2);
     CHECK(read->exit_code == 1);
-    CHECK(read->lost_output);
+    CHECK(read->lost_bytes == 5);
   }
 
   TEST_CASE("§120 a broken message is an error, a strange one is nothing") {

@@ -1,5 +1,7 @@
 #include "protocol/json_tree.hpp"
 
+#include "protocol/repeated_name.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace gatehouse;
@@ -13,9 +15,66 @@ std::string failure(std::string_view text) {
   return tree ? "" : tree.error().message;
 }
 
+/// An object of so many fields.
+std::string wide(std::size_t fields) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < fields; ++i)
+    text += "\"n" + std::to_string(i) + "\":0,";
+  text.back() = '}';
+  return text;
+}
+
 } // namespace
 
 TEST_SUITE("protocol.json_tree") {
+  TEST_CASE("§201 the names of one object are not compared each with each") {
+    std::size_t comparisons = 0;
+    const auto less = [&](std::string_view a, std::string_view b) {
+      ++comparisons;
+      return a < b;
+    };
+    constexpr std::size_t count = 100'000;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i)
+      names.push_back(std::to_string(i));
+    CHECK_FALSE(repeated_name({names.begin(), names.end()}, less));
+    CHECK(comparisons < count * 64); // each with each: five thousand million
+    names[count / 2] = names.back();
+    CHECK(repeated_name({names.begin(), names.end()}) == names.back());
+    // And through the reader, which would stand for a minute.
+    const json_source large{"the text", errc::invalid_request, "", std::size_t{4} << 20U};
+    auto text = wide(count);
+    const auto tree = parse_json(text, large);
+    REQUIRE(tree);
+    CHECK(std::get<json_tree::object>(tree->value).size() == count);
+    CHECK(json_node{*tree, large}.object({"n0"}).error().message.find("`/n1`: unknown field") !=
+          std::string::npos);
+    text.replace(text.size() - 1, 1, ",\"n7\":1}");
+    CHECK(parse_json(text, large).error().message.find("`n7` stands twice") != std::string::npos);
+  }
+
+  TEST_CASE("a text of few bytes for many values does not take memory without bound") {
+    json_source few{"the text", errc::invalid_request, ""};
+    few.max_values = 10;
+    CHECK(parse_json("[1,2,3,4,5,6,7,8,9]", few));
+    CHECK(parse_json("[1,2,3,4,5,6,7,8,9,10]", few).error().message.find("too many values") !=
+          std::string::npos);
+    CHECK_FALSE(parse_json("[[],[],[],[],[],[],[],[],[],[]]", few));
+    CHECK_FALSE(parse_json(R"([{"a":1},{"a":2},{"a":3},{"a":4},{"a":5}])", few));
+  }
+
+  TEST_CASE("a long name is not told back whole") {
+    const json_source large{"the text", errc::invalid_request, "", std::size_t{4} << 20U};
+    const auto name = std::string(1'000'000, 'x');
+    const auto tree = parse_json("{\"" + name + "\":{\"y\":1}}", large);
+    REQUIRE(tree);
+    const json_node root{*tree, large};
+    CHECK(root.object({}).error().message.size() < 300);
+    CHECK(root.open_object()->find(name)->object({}).error().message.size() < 300);
+    CHECK(parse_json("{\"" + name + "\":1,\"" + name + "\":2}", large).error().message.size() <
+          300);
+  }
+
   TEST_CASE("a whole value is read as it was written") {
     const auto tree =
         parse_json(R"( {"a":[1,-2,true,null,"x\u00e9\n"],"b":{"c":{}},"d":1.5} )", source);

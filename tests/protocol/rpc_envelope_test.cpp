@@ -87,6 +87,20 @@ TEST_SUITE("protocol.rpc_envelope") {
     CHECK(std::holds_alternative<unreadable>(read_message(R"({"id":1,"method":"m"})", 10)));
   }
 
+  TEST_CASE("§201 what a peer sends is not sent back to it at any length") {
+    const auto id = [](std::size_t length) {
+      return R"({"method":"m","id":")" + std::string(length, 'x') + "\"}";
+    };
+    CHECK(good(id(1024)).id() == request_id{std::string(1024, 'x')});
+    CHECK_FALSE(bad(id(1025)).id);
+    const auto told =
+        write_failure(std::int64_t{1},
+                      parse_failure("there is no `" + std::string(100'000, 'x') + "`; ask"), true);
+    CHECK(told.size() < 2200);
+    CHECK(told.find("there is no `x") != std::string::npos);
+    CHECK(told.find("`; ask") != std::string::npos);
+  }
+
   TEST_CASE("what is written can be read, with and without a version") {
     CHECK(write_result(std::int64_t{1}, "{}", false) == R"({"id":1,"result":{}})");
     CHECK(write_result(std::string{"a\"b"}, "{}", true) ==

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 using namespace gatehouse;
 using namespace gatehouse::sandbox;
 
@@ -26,6 +24,7 @@ TEST_SUITE("sandbox.launch") {
                            9,
                            {"ls", "--", "-l"}};
     request.legacy_landlock = true;
+    request.hidden_paths = {"/w/state/tokens"};
     const auto argv = launch_argv(request);
     std::vector<const char*> arguments;
     for (std::size_t i = 1; i < argv.size(); ++i)
@@ -38,6 +37,7 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->tmpdir == "/t");
     CHECK(read->protected_names == request.protected_names);
     CHECK(read->protected_paths == request.protected_paths);
+    CHECK(read->hidden_paths == request.hidden_paths);
     CHECK(read->report_fd == 9);
     CHECK(read->proxy_network);
     CHECK(read->proxy_fd == 8);
@@ -47,18 +47,12 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->command == request.command);
   }
 
-  TEST_CASE("§D13 what is hidden is denied whatever the profile grants, and only a confined "
-            "command has a profile for it") {
-    launch_request request;
-    request.hidden_paths = {"/state/tokens"};
-    const auto profile_of = [&](permission_profile profile) {
-      request.profile = std::move(profile);
-      const auto argv = launch_argv(request);
-      return *(std::ranges::find(argv, "--permission-profile") + 1);
-    };
-    CHECK(profile_of(read_only_profile()).find("/state/tokens") != std::string::npos);
-    permission_profile disabled;
-    disabled.kind = profile_kind::disabled;
-    CHECK(profile_of(disabled).find("/state/tokens") == std::string::npos);
+  TEST_CASE("§127 a signal that would stop or end only the processes around the command is not "
+            "passed on") {
+    for (const int number :
+         {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGCONT, SIGWINCH, SIGKILL})
+      CHECK(can_be_passed_on(number));
+    for (const int number : {0, SIGSTOP, SIGTSTP, SIGTTIN, SIGSEGV, SIGALRM, SIGPIPE, 34, 64, 65})
+      CHECK_FALSE(can_be_passed_on(number));
   }
 }

@@ -385,6 +385,32 @@ TEST_SUITE("sandbox.plan") {
     CHECK(shown(host.plan()) == "rw /; ro /proc/sys; ro /sys; ");
   }
 
+  TEST_CASE(
+      "§D13 what is hidden is denied whatever the profile grants, and an unrestricted one still "
+      "cannot change the programs that hide it") {
+    const std::vector<std::string> hidden{"/state/tokens"};
+    const profile_entry denied{literal_path{"/state/tokens"}, access::deny, true};
+    policy::access_context context;
+    context.protected_names = {".git"};
+    context.protected_paths = {"/opt/gatehouse"};
+    auto profile = read_only_profile();
+    hide(profile, context, hidden);
+    CHECK(profile.file_system.entries.back() == denied);
+    CHECK(context.protected_names.size() == 1);
+
+    permission_profile wide;
+    wide.file_system.restricted = false;
+    auto unchanged = wide;
+    hide(unchanged, context, {});
+    CHECK(unchanged == wide);
+    hide(wide, context, hidden);
+    CHECK(wide.file_system.restricted);
+    CHECK(wide.file_system.entries ==
+          std::vector{special(special_kind::root, access::write), denied});
+    CHECK(context.protected_names.empty());
+    CHECK(context.protected_paths == std::vector<std::string>{"/opt/gatehouse"});
+  }
+
   TEST_CASE("facts of another profile are a broken invariant, not a weaker plan") {
     pretended_host host{workspace({path("/elsewhere", access::deny)})};
     CHECK(host.failure().code == errc::internal);

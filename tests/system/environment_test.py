@@ -50,6 +50,39 @@ class Environment(unittest.TestCase):
         self.assertNotIn("secret-", out)
         self.assertIn("environment.keep", err)
 
+    def test_what_is_inherited_can_be_chosen(self):
+        """BR-202 all, core or none, and patterns of names; secrets only by name."""
+        given = {"SENTRY_TOKEN": "kept", "GH_TOKEN1": "secret-1", "PRIVATEKEY": "secret-2", "NPM_CONFIG__AUTH": "secret-3",
+                 "EDITOR": "vi", "MONKEY": "1", "AWS_REGION": "x"}
+        for table, there, gone in [
+                ('inherit = "core"', ("HOME=", "PATH="), ("EDITOR=", "MONKEY=")),
+                ('inherit = "none"', ("NO_COLOR=1",), ("HOME=", "EDITOR=")),
+                ('exclude = ["aws_*", "MONKE?"]', ("EDITOR=vi", "HOME="), ("AWS_REGION=", "MONKEY=")),
+                ('include = ["PATH", "*TOR"]\nkeep = ["GH_TOKEN1"]', ("EDITOR=vi", "PATH="), ("HOME=", "GH_TOKEN1=")),
+                ('keep = ["SENTRY_TOKEN"]', ("SENTRY_TOKEN=kept", "MONKEY=1", "EDITOR=vi"), ())]:
+            with open(self.home + "/.gatehouse/config.toml", "w", encoding="utf-8") as f:
+                f.write(f"[environment]\n{table}\n")
+            for out in (self.run_shell("/usr/bin/env", **given)[0],
+                        subprocess.run([GATEHOUSE, "sandbox", "--cwd", self.ws, "--", "/usr/bin/env"],
+                                       env={**self.env, **given}, capture_output=True, text=True, timeout=60,
+                                       check=False).stdout + "NO_COLOR=1\n"):
+                lines = out.splitlines()
+                self.assertNotIn("secret-", out)
+                for name in there:
+                    self.assertTrue(any(line.startswith(name) for line in lines), (table, name, out))
+                for name in gone:
+                    self.assertFalse(any(line.startswith(name) for line in lines), (table, name, out))
+
+    def test_nobody_sits_at_a_command(self):
+        """BR-135 BR-168 no pager, no colour, no question, whatever is inherited."""
+        out, _ = self.run_shell("env", PAGER="less", GIT_PAGER="less", TERM="xterm-256color", SSH_ASKPASS="/bin/false",
+                                GIT_ASKPASS="/bin/false", LANG="de_DE.UTF-8")
+        lines = out.splitlines()
+        for there in ("PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=", "TERM=dumb", "NO_COLOR=1",
+                      "GIT_TERMINAL_PROMPT=0", "LANG=C.UTF-8"):
+            self.assertIn(there, lines)
+        self.assertNotIn("ASKPASS", out)
+
     def test_path_is_inherited(self):
         """BR-198 without a login shell the PATH stays as it was; a login shell is asked for per call."""
         with open(self.ws + "/bin/gcc", "w", encoding="utf-8") as f:

@@ -115,6 +115,41 @@ class Admission(Case):
                 read = client.call("fs/readFile", path=uri(token_file), sandbox=sandbox(self.folder))
                 self.assertIn("error", read)
 
+    def test_D13_a_sandbox_without_file_limits_hides_the_token_too(self):
+        state = os.path.join(self.folder, "state")
+        for inside_state in (False, True):
+            token_file = os.path.join(state, "gatehouse", "tokens", "exec.token") if inside_state else os.path.join(
+                self.folder, "secret", "token")
+            options = [] if inside_state else ["--token-file", token_file]
+            with Server(*options, env=dict(os.environ, XDG_STATE_HOME=state)) as server:
+                with open(token_file, encoding="utf-8") as file:
+                    token = file.read().strip()
+                client = Client(server, {"Authorization": f"Bearer {token}"})
+                client.start_session()
+                for i, network in enumerate(("restricted", "enabled")):
+                    wide = {**sandbox(self.folder), "permissions": {
+                        "type": "managed", "file_system": {"type": "unrestricted"}, "network": network}}
+                    around = os.path.dirname(token_file)
+                    script = (f"cat {token_file}; mv {around} {around}-moved; cp -r {around} {self.folder}/copy; "
+                              f"cat {self.folder}/copy/token {self.folder}/copy/exec.token; "
+                              f"ln {token_file} {self.folder}/link; cat {self.folder}/link; "
+                              f"echo x >> {state}/gatehouse/new; mkdir {self.folder}/.git; echo end")
+                    started = client.call("process/start", **self.start(f"w{i}", script, boundary=wide))
+                    self.assertIn("result", started)
+                    said = self.output(self.until(client, closed(f"w{i}")))
+                    self.assertNotIn(token, said)
+                    self.assertIn("end\n", said)
+                    self.assertTrue(os.path.exists(token_file))
+                    self.assertTrue(os.path.isdir(f"{self.folder}/.git"))  # it is unrestricted otherwise
+                    self.assertFalse(os.path.exists(f"{state}/gatehouse/new"))
+                    for method, params in (("fs/readFile", {"path": uri(token_file)}),
+                                           ("fs/copy", {"sourcePath": uri(token_file), "recursive": False,
+                                                        "destinationPath": uri(self.folder + "/c")})):
+                        self.assertIn("error", client.call(method, sandbox=wide, **params), method)
+                    landlock = {**wide, "useLegacyLandlock": True}
+                    answer = client.call("process/start", **self.start(f"l{i}", f"cat {token_file}", boundary=landlock))
+                    self.assertEqual(answer["error"]["data"]["kind"], "sandboxUnavailable")
+
     def test_120_a_token_that_others_can_read_is_refused(self):
         token_file = os.path.join(self.folder, "token")
         with open(token_file, "w", encoding="utf-8") as file:
@@ -201,6 +236,23 @@ class Processes(Case):
             answer = self.until(client, lambda m: m.get("id") == "long")[-1]
             self.assertTrue(answer["result"]["exited"])
 
+    def test_120_a_folder_is_not_copied_into_itself(self):
+        with Server("--no-auth") as server:
+            client = Client(server)
+            client.start_session()
+            source = os.path.join(self.folder, "source")
+            os.makedirs(source + "/below")
+            os.symlink(source, self.folder + "/link")
+            for destination in (source, source + "/new", source + "/below/new", self.folder + "/link/new"):
+                answer = client.call("fs/copy", sourcePath=uri(source), destinationPath=uri(destination), recursive=True,
+                                     sandbox=sandbox(self.folder))
+                self.assertEqual(answer["error"]["code"], -32600, destination)
+            self.assertEqual(sum(len(dirs) + len(files) for _, dirs, files in os.walk(source)), 1)
+            answer = client.call("fs/copy", sourcePath=uri(source), destinationPath=uri(source + "-2"), recursive=True,
+                                 sandbox=sandbox(self.folder))
+            self.assertEqual(answer.get("result"), {})
+            self.assertTrue(os.path.isdir(source + "-2/below"))
+
     def test_120_a_write_id_writes_once(self):
         with Server("--no-auth") as server:
             client = Client(server)
@@ -214,6 +266,73 @@ class Processes(Case):
             while "b" not in self.output(seen):
                 seen += self.until(client, lambda m: m.get("method") == "process/output")
             self.assertEqual(self.output(seen), "a\nb\n")
+
+    def test_120_a_write_id_writes_once_also_after_thousands_of_others(self):
+        with Server("--no-auth") as server:
+            client = Client(server)
+            client.start_session()
+            client.call("process/start", **self.start("p", "cat", pipeStdin=True))
+            for i in range(4100):
+                client.send({"id": f"w{i}", "method": "process/write",
+                             "params": {"processId": "p", "chunk": "Lg==", "writeId": f"w{i}"}})
+            for _ in range(3):
+                answer = client.call("process/write", processId="p", chunk="YQ==", writeId="after")
+                self.assertEqual(answer["result"]["status"], "accepted")
+            client.call("process/write", processId="p", chunk="Cg==", writeId="last")
+            seen = []
+            while not self.output(seen).endswith("\n"):
+                seen += self.until(client, lambda m: m.get("method") == "process/output")
+            self.assertEqual(self.output(seen), "." * 4100 + "a\n")
+
+    def test_120_standard_input_that_is_full_is_not_called_closed(self):
+        with Server("--no-auth") as server:
+            client = Client(server)
+            client.start_session()
+            os.mkfifo(os.path.join(self.folder, "go"))
+            client.call("process/start", **self.start("q", "read go < go; head -c 1200000 | wc -c", pipeStdin=True))
+            chunk = base64.b64encode(b"x" * 600_000).decode()
+            first = client.call("process/write", processId="q", chunk=chunk, writeId="1")
+            self.assertEqual(first["result"]["status"], "accepted")
+            full = client.call("process/write", processId="q", chunk=chunk, writeId="2")
+            self.assertEqual((full["error"]["code"], full["error"]["data"]["kind"]), (-32001, "overloaded"))
+            with open(os.path.join(self.folder, "go"), "w", encoding="utf-8") as go:
+                go.write("go\n")
+            while "error" in (again := client.call("process/write", processId="q", chunk=chunk, writeId="2")):
+                self.assertEqual(again["error"]["code"], -32001)
+            self.assertEqual(again["result"]["status"], "accepted")
+            self.assertEqual(self.output(self.until(client, closed("q"))), "1200000\n")
+            too_long = base64.b64encode(b"x" * 1_100_000).decode()
+            client.call("process/start", **self.start("r", "exec sleep 60", pipeStdin=True))
+            answer = client.call("process/write", processId="r", chunk=too_long, writeId="1")
+            self.assertEqual(answer["error"]["code"], -32602)
+
+    def test_120_a_process_that_is_terminated_before_it_began_never_runs(self):
+        with Server("--no-auth") as server:
+            client = Client(server)
+            client.start_session()
+            for i in range(8):
+                client.send({"id": f"s{i}", "method": "process/start",
+                             "params": self.start(f"p{i}", f"touch {self.folder}/ran-{i}; exec sleep 60", tty=i % 2 == 0)})
+                client.send({"id": f"t{i}", "method": "process/terminate", "params": {"processId": f"p{i}"}})
+            answers, ended = {}, set()
+            while len(answers) < 16 or len(ended) < sum("result" in answers[f"s{i}"] for i in range(8)):
+                message = client.receive(30)
+                if "id" in message:
+                    answers[message["id"]] = message
+                elif message["method"] == "process/closed":
+                    ended.add(message["params"]["processId"])
+            for i in range(8):
+                self.assertEqual(answers[f"t{i}"]["result"], {"running": True})
+            self.assertTrue(wait_gone(self.mark))
+
+    def test_120_an_interrupt_that_comes_before_the_start_is_not_lost(self):
+        with Server("--no-auth") as server:
+            client = Client(server)
+            client.start_session()
+            client.send({"id": "s", "method": "process/start", "params": self.start("p", "exec sleep 60")})
+            client.send({"id": "i", "method": "process/signal", "params": {"processId": "p", "signal": "interrupt"}})
+            exited = self.until(client, lambda m: m.get("method") == "process/exited")[-1]
+            self.assertEqual(exited["params"]["exitCode"], 130)
 
     def test_120_resumption_50_cuts_lose_and_double_nothing(self):
         with Server("--no-auth") as server:

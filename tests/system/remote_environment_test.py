@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """§7, §120: `gatehouse run --exec-server` runs its command behind the boundary of another exec server."""
+import base64
+import hashlib
 import json
 import os
 import re
@@ -12,6 +14,67 @@ import time
 import unittest
 
 from exec_client import GATEHOUSE, Server
+
+
+class ToldServer:
+    """An exec server that runs nothing: each process says what it is told to, with rising numbers; None: it is mute."""
+
+    def __init__(self, events):
+        self.events, self.heard = events, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                line, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(line,), daemon=True).start()
+
+    def serve(self, line):
+        file = line.makefile("rb")
+        try:
+            key = b""
+            while (header := file.readline().strip()):
+                name, _, value = header.partition(b":")
+                key = value.strip() if name.lower() == b"sec-websocket-key" else key
+            accept = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()).decode()
+            line.sendall(("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                          f"Sec-WebSocket-Accept: {accept}\r\n\r\n").encode())
+            while (head := file.read(2)):
+                size = head[1] & 127
+                size = int.from_bytes(file.read(2), "big") if size == 126 else size
+                mask, data = file.read(4), file.read(size)
+                if head[0] & 15 == 1:
+                    self.answer(line, json.loads(bytes(b ^ mask[i % 4] for i, b in enumerate(data))))
+        except OSError:
+            pass
+
+    def answer(self, line, message):
+        self.heard.append(message.get("method"))
+        if self.events is None or "id" not in message:
+            return
+        told = message.get("params", {})
+        result = {"initialize": {"sessionId": "s"}, "process/terminate": {"running": False},
+                  "process/start": {"processId": told.get("processId"), "sandboxType": "none"}}
+        self.send(line, {"id": message["id"], "result": result.get(message["method"], {})})
+        if message["method"] == "process/start":
+            for seq, (method, params) in enumerate(self.events(told), 1):
+                self.send(line, {"method": method, "params": {"processId": told["processId"], "seq": seq, **params}})
+
+    @staticmethod
+    def send(line, message):
+        data = json.dumps(message).encode()
+        size = bytes([len(data)]) if len(data) < 126 else b"\x7e" + len(data).to_bytes(2, "big")
+        line.sendall(b"\x81" + size + data)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
 
 
 class CuttingProxy:
@@ -170,6 +233,31 @@ class RemoteEnvironment(unittest.TestCase):
             out, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 121, err)
         self.assertIn("did not come back", err)
+        self.assertIn("What became of the command is not known", err)
+        self.assertNotIn("not run", err)
+
+    def test_96_an_exit_without_the_end_of_its_output_is_an_end_all_the_same(self):
+        with ToldServer(lambda told: [("process/exited", {"exitCode": 3, "sandboxDenied": False})]) as server:
+            begun = time.monotonic()
+            run = self.run_there(server.url, "true", options=["--timeout-ms", "60000"])
+            self.assertEqual(run.returncode, 3, run.stderr)
+            self.assertLess(time.monotonic() - begun, 30)
+            self.assertIn("process/terminate", server.heard)
+
+    def test_120_an_exit_code_that_is_no_exit_status_does_not_become_a_success(self):
+        for code in (256, -1073741819):
+            with ToldServer(lambda told, code=code: [("process/exited", {"exitCode": code, "sandboxDenied": False}),
+                                                     ("process/closed", {})]) as server:
+                run = self.run_there(server.url, "true", options=["--json"])
+                self.assertEqual(run.returncode, 255, run.stderr)
+                self.assertEqual(json.loads(run.stdout)["attempts"][0]["exit_code"], code)
+
+    def test_95_a_server_that_never_answers_does_not_hold_a_command_beyond_its_limit(self):
+        with ToldServer(None) as server:
+            begun = time.monotonic()
+            run = self.run_there(server.url, "true", options=["--timeout-ms", "500"])
+            self.assertEqual(run.returncode, 124, run.stderr)
+            self.assertLess(time.monotonic() - begun, 20)
 
     def test_95_a_server_that_says_nothing_any_more_does_not_hold_a_command_beyond_its_limit(self):
         with Server("--no-auth", env=self.env, cwd="/") as server:

@@ -383,7 +383,7 @@ export interface TerminalEnded {
   /** counts every event of the thread from 1 without a gap */
   seq: number;
   sessionId: number;
-  /** 128+n after a signal */
+  /** 124 after a time-out, 128+n after a signal */
   exitCode?: number;
   timedOut: boolean;
   /** the boundary refused something */
@@ -459,7 +459,7 @@ export interface TerminalResizeParams {
 export interface TerminalSignalParams {
   threadId: string;
   sessionId: number;
-  /** its number, 1 to 64 */
+  /** its number: 1 (HUP), 2 (INT), 3 (QUIT), 9 (KILL), 10 (USR1), 12 (USR2), 15 (TERM), 18 (CONT) or 28 (WINCH) */
   signal: number;
 }
 

@@ -1,0 +1,52 @@
+#include "cli/retained_output.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gatehouse::cli;
+
+namespace {
+
+std::string bytes(std::size_t count) {
+  return std::string(count, 'x');
+}
+
+} // namespace
+
+TEST_SUITE("cli.retained_output") {
+  TEST_CASE("§120 a reader is told of what it misses, not of all that was ever dropped") {
+    retained_output kept{10};
+    for (std::uint64_t seq = 1; seq <= 6; ++seq)
+      kept.add({seq, "stdout", bytes(4)});
+    CHECK(kept.chunks().size() == 2);
+    CHECK(kept.chunks().front().seq == 5);
+    CHECK(kept.missing_after(0) == 16);
+    CHECK(kept.missing_after(3) == 4);
+    CHECK(kept.missing_after(4) == 0);
+    CHECK(kept.missing_after(9) == 0);
+  }
+
+  TEST_CASE("§120 numbers that are no output leave no gap") {
+    retained_output kept{4};
+    kept.add({2, "stdout", bytes(4)});
+    kept.add({5, "stdout", bytes(4)});
+    CHECK(kept.missing_after(1) == 4);
+    CHECK(kept.missing_after(2) == 0);
+    CHECK(kept.missing_after(4) == 0);
+  }
+
+  TEST_CASE("§120 a chunk larger than all that is kept is dropped and counted") {
+    retained_output kept{4};
+    kept.add({1, "stdout", bytes(5)});
+    CHECK(kept.chunks().empty());
+    CHECK(kept.missing_after(0) == 5);
+  }
+
+  TEST_CASE("§120 very many pieces cost bounded memory, and the oldest readers hear of them all") {
+    retained_output kept{2};
+    for (std::uint64_t seq = 1; seq <= 10'000; ++seq)
+      kept.add({seq, "pty", bytes(1)});
+    CHECK(kept.missing_after(0) == 9'998);
+    CHECK(kept.missing_after(9'000) == 998);
+    CHECK(kept.missing_after(10) == 9'998);
+  }
+}
