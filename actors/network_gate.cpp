@@ -69,20 +69,31 @@ reactor::address_verdict registration_gate::check(const reactor::connection_fact
   return verdict;
 }
 
-bool registration_gate::agrees(const reactor::connection_facts& what, const std::string& host,
-                               std::string_view server_name) {
-  if (policy::same_host(host, server_name)) return true;
+std::optional<std::string> registration_gate::disagreement(const reactor::connection_facts& what,
+                                                           const std::string& host,
+                                                           std::string_view named,
+                                                           reactor::named_by by) {
+  const bool tls = by == reactor::named_by::tls;
+  if (tls && policy::same_host(host, named)) return std::nullopt;
+  if (!tls) { // the same rules as for the Host header of a plain request
+    const policy::connection_wish inside{what.protocol, host, what.port, {}, {std::string{named}}};
+    if (policy::judge_host(*policy_, inside).reason != network_refusal::names_disagree)
+      return std::nullopt;
+  }
   auto blocked = blocked_at(what, host);
   blocked.reason = network_refusal::names_disagree;
-  blocked.detail = "TLS asks for the server " + std::string{server_name};
+  blocked.detail = (tls ? "TLS asks for the server "
+                        : "The request inside the tunnel names the "
+                          "server ") +
+                   std::string{named};
   tell(blocked);
-  return false;
+  return blocked_connection_message(blocked);
 }
 
-void registration_gate::unreadable(const std::string& what) {
-  blocked_connection blocked;
+void registration_gate::unreadable(const reactor::connection_facts& what, const std::string& why) {
+  auto blocked = blocked_at(what, what.host);
   blocked.reason = network_refusal::malformed_host;
-  blocked.detail = what;
+  blocked.detail = why;
   tell(blocked);
 }
 

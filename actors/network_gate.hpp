@@ -14,9 +14,10 @@ public:
   std::shared_ptr<void> decide(const reactor::connection_facts& what, reply answer) override;
   reactor::address_verdict check(const reactor::connection_facts& what, const std::string& host,
                                  std::span<const ip_address> addresses) override;
-  bool agrees(const reactor::connection_facts& what, const std::string& host,
-              std::string_view server_name) override;
-  void unreadable(const std::string& what) override;
+  std::optional<std::string> disagreement(const reactor::connection_facts& what,
+                                          const std::string& host, std::string_view named,
+                                          reactor::named_by by) override;
+  void unreadable(const reactor::connection_facts& what, const std::string& why) override;
 
 private:
   void tell(const blocked_connection& what) const;

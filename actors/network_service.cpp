@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <sys/socket.h>
+
 namespace gatehouse::actors {
 namespace {
 
@@ -24,9 +26,26 @@ std::string nobody_for(const network_open& what, bool has_reviewer) {
   return {};
 }
 
-bool leads_to_this_machine(const policy::domain_pattern& pattern) {
-  return pattern.match == policy::domain_match::exact &&
-         (pattern.host == "localhost" || pattern.host == "127.0.0.1" || pattern.host == "::1");
+/// Names of this machine, as rules have them.
+constexpr const char *by_name = "localhost", *by_v4 = "127.0.0.1", *by_v6 = "::1";
+
+bool leads_to_this_machine(const policy::domain_rule& rule) {
+  const auto& [match, host, port] = rule.pattern;
+  return rule.verdict != decision::forbidden && match == policy::domain_match::exact &&
+         (host == by_name || host == by_v4 || host == by_v6);
+}
+
+/// Which of its names a listener stands for: that of a rule for this port, its own family first.
+std::string granted_name(const policy::domain_policy& policy, std::uint16_t port, int listener) {
+  sockaddr_storage at{};
+  socklen_t size = sizeof at;
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size);
+  const bool v6 = at.ss_family == AF_INET6;
+  for (const char* name : {by_name, v6 ? by_v6 : by_v4, v6 ? by_v4 : by_v6})
+    for (const auto& rule : policy.rules)
+      if (rule.pattern.port == port && rule.pattern.host == name && leads_to_this_machine(rule))
+        return name;
+  return by_name;
 }
 
 } // namespace
@@ -34,12 +53,13 @@ bool leads_to_this_machine(const policy::domain_pattern& pattern) {
 network_view view_of(const policy::domain_policy& policy) {
   network_view view;
   view.local_binding = policy.local_binding;
+  if (policy.limited) return view; // what goes through a bare port cannot be seen
   for (const auto& rule : policy.rules) {
     const auto port = rule.pattern.port;
     // Lower ports cannot be listened on inside; the proxy leads to them as well.
     const bool usable = port >= 1024 && port != sandbox::init::proxy_port &&
                         view.forwarded_ports.size() < sandbox::init::most_forwarded_ports;
-    if (usable && rule.verdict == decision::allow && leads_to_this_machine(rule.pattern) &&
+    if (usable && leads_to_this_machine(rule) &&
         std::ranges::find(view.forwarded_ports, port) == view.forwarded_ports.end())
       view.forwarded_ports.push_back(port);
   }
@@ -134,7 +154,8 @@ void network_service::listen(const std::string& id, reactor::unique_fd listener,
   const auto found = open_.find(id);
   if (found == open_.end() || !listener) return;
   std::optional<reactor::forward_target> target;
-  if (port != sandbox::init::proxy_port) target = reactor::forward_target{"localhost", port};
+  if (port != sandbox::init::proxy_port)
+    target = reactor::forward_target{granted_name(*terms_.policy, port, listener.get()), port};
   found->second.proxies.push_back(reactor::network_proxy::serve(
       *terms_.loop, std::move(listener),
       std::make_shared<registration_gate>(network_service_actor{this}, id, terms_.policy),

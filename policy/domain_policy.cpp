@@ -36,12 +36,18 @@ const domain_rule* find_rule(const domain_policy& policy, decision verdict,
   return nullptr;
 }
 
-/// The rule that grants an address of the inner network by itself.
-bool granted_by_itself(const domain_policy& policy, const std::string& host, std::uint16_t port) {
+bool has_own_rule(const domain_policy& policy, decision verdict, const std::string& host,
+                  std::uint16_t port) {
   return std::ranges::any_of(policy.rules, [&](const domain_rule& rule) {
-    return rule.verdict == decision::allow && rule.pattern.match == domain_match::exact &&
+    return rule.verdict == verdict && rule.pattern.match == domain_match::exact &&
            matches(rule.pattern, host, port);
   });
+}
+
+/// A rule that names an address of the inner network itself, and opens it or asks about it.
+bool granted_by_itself(const domain_policy& policy, const std::string& host, std::uint16_t port) {
+  return has_own_rule(policy, decision::allow, host, port) ||
+         has_own_rule(policy, decision::prompt, host, port);
 }
 
 /// All of 127.0.0.0/8 is the same machine: what is denied for localhost is denied for all of it.
@@ -167,7 +173,10 @@ address_decision judge_addresses(const domain_policy& policy, std::string_view h
       continue;
     }
     const auto kind = classify(address);
-    if (kind == address_kind::global || granted_by_itself(policy, text, port)) {
+    // A yes to a question covers the address that was asked about, and no name that leads there.
+    if (kind == address_kind::global || has_own_rule(policy, decision::allow, text, port) ||
+        ((is_literal || host == "localhost") &&
+         has_own_rule(policy, decision::prompt, text, port))) {
       out.allowed.push_back(address);
       continue;
     }

@@ -10,13 +10,16 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace gatehouse::reactor {
 namespace {
 
-/// After a failure that repeats itself (no descriptors left, say).
+/// After a failure that repeats itself (no descriptors left, say), and where there is no room.
 constexpr std::chrono::milliseconds accept_again_after{100};
+/// So long a client that may have left keeps its place although others wait for one.
+constexpr std::chrono::milliseconds place_kept{1000};
 
 /// Of all proxies of the program: descriptors are the program's, and without them no command could
 /// be started. The loop's thread only.
@@ -62,11 +65,11 @@ public:
 
 private:
   void take() {
-    while (!closed_ && open_.size() < terms_->limits.connections) {
-      // Never more than is left for all others, so that one command cannot take it all.
-      if (const auto most = most_connections();
-          open_connections >= most || open_.size() >= most - open_connections)
-        return again_.start(accept_again_after, [this] { accept(); });
+    while (!closed_) {
+      if (!has_room()) {
+        if (!somebody_waits()) return accept();
+        if (!make_room()) return again_.start(accept_again_after, [this] { accept(); });
+      }
       unique_fd client{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (!client) {
         if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -84,12 +87,37 @@ private:
       ++open_connections;
       connection->start();
     }
-    // At the limit the next ones wait in the kernel's queue until one has gone.
+  }
+
+  /// Never more than is left for all others, so that one command cannot take it all.
+  [[nodiscard]] bool has_room() const {
+    const auto most = most_connections();
+    return open_.size() < terms_->limits.connections && open_connections < most &&
+           open_.size() < most - open_connections;
+  }
+
+  [[nodiscard]] bool somebody_waits() {
+    pollfd waiting{listener_.get(), POLLIN, 0};
+    return ::poll(&waiting, 1, 0) == 1;
+  }
+
+  /// Ends the connection whose client may have left and whose server has been silent for longest.
+  bool make_room() {
+    auto since = terms_->loop.now() - place_kept;
+    std::shared_ptr<proxy_connection> found;
+    for (const auto& connection : open_)
+      if (const auto left = connection->maybe_left(); left && *left <= since) {
+        since = *left;
+        found = connection;
+      }
+    if (found) found->end();
+    return found && has_room();
   }
 
   void gone(const std::shared_ptr<proxy_connection>& ended) {
     open_connections -= open_.erase(ended);
-    if (!again_.pending()) accept();
+    again_.cancel();
+    accept();
   }
 
   std::shared_ptr<const proxy_terms> terms_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,12 @@ struct address_verdict {
   std::string message;
 };
 
+/// Where a client names a server inside its tunnel.
+enum class named_by : std::uint8_t {
+  tls,  ///< the server name of a ClientHello: no port
+  http, ///< a Host header, or the target of a request: a port may follow
+};
+
 /// Decides about the connections of one execution (§143). Used on the loop only. The proxy calls
 /// `decide` first, for every connection; nothing is resolved or dialled before its yes.
 class network_gate {
@@ -50,12 +57,14 @@ public:
   /// Which of the addresses that an allowed `host` resolved to may be dialled.
   virtual address_verdict check(const connection_facts& what, const std::string& host,
                                 std::span<const ip_address> addresses) = 0;
-  /// Is the server that TLS names the one that was asked for? False: the connection is cut, and
-  /// the gate has noted why.
-  virtual bool agrees(const connection_facts& what, const std::string& host,
-                      std::string_view server_name) = 0;
+  /// Is the server that the client names inside its tunnel the one that was asked for? A text: no,
+  /// the connection is cut, the gate has noted why, and this is for the program.
+  virtual std::optional<std::string> disagreement(const connection_facts& what,
+                                                  const std::string& host, std::string_view named,
+                                                  named_by by) = 0;
   /// The request could not even be read, or asks for what is never carried; for the record.
-  virtual void unreadable(const std::string& what) = 0;
+  /// @param what as far as it is known
+  virtual void unreadable(const connection_facts& what, const std::string& why) = 0;
 };
 
 /// Turns names into addresses. Used on the loop only.

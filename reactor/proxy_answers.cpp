@@ -17,12 +17,22 @@ std::string_view phrase_of(int status) {
   }
 }
 
+/// The first line of a text, as far as a status line can hold it.
+std::string_view short_of(std::string_view text) {
+  constexpr std::size_t longest = 160;
+  std::size_t size = 0;
+  while (size < text.size() && size < longest && text[size] >= 0x20 && text[size] <= 0x7e)
+    ++size;
+  return text.substr(0, size);
+}
+
 } // namespace
 
 std::string http_answer(int status, std::string_view decision, std::string_view body) {
   std::string text = "HTTP/1.1 " + std::to_string(status) + " ";
   text += phrase_of(status);
-  if (!decision.empty()) text.append(" (").append(decision).append(")");
+  if (!decision.empty() || status >= 500)
+    text.append(" (").append(decision.empty() ? short_of(body) : decision).append(")");
   text += "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n"
           "Connection: close\r\n";
   if (!decision.empty()) text.append("X-Gatehouse-Decision: ").append(decision).append("\r\n");

@@ -13,11 +13,21 @@
 namespace gatehouse::reactor {
 namespace {
 
-/// What a client may send ahead of an answer.
+/// What is kept of what a client sends ahead; then it waits.
 constexpr std::size_t most_early = std::size_t{64} * 1024;
 /// For a refused client to read its answer.
 constexpr std::chrono::milliseconds farewell{2000};
 constexpr char socks5_first = 5, socks4_first = 4;
+
+/// A client that has closed its socket looks like one that still listens. Its kernel tells the
+/// difference to whoever asks after a minute.
+void ask_whether_alive(int socket) {
+  const int on = 1, seconds = 10, tries = 3;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
 
 } // namespace
 
@@ -28,9 +38,11 @@ proxy_connection::proxy_connection(
       client_{std::make_shared<watched_fd>(terms_->loop, std::move(client))}, limit_{terms_->loop} {
   const int on = 1;
   ::setsockopt(client_->get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ask_whether_alive(client_->get());
 }
 
 void proxy_connection::start() {
+  last_bytes_ = terms_->loop.now();
   if (terms_->target) {
     facts_.protocol = network_protocol::socks5_tcp;
     facts_.host = terms_->target->host;
@@ -66,10 +78,15 @@ void proxy_connection::close_all() {
   if (server_) server_->close();
 }
 
-/// Reads while there is something to learn from the client; its end then ends everything, since
-/// nothing has been promised to it yet.
+std::optional<clock::time_point> proxy_connection::maybe_left() const {
+  if (step_ == step::over || !(ended_ || up_ended_)) return std::nullopt;
+  return last_bytes_;
+}
+
+/// Reads while there is something to learn from the client, and room for what it says.
 void proxy_connection::read_client() {
-  if (reading_) return;
+  if (reading_ || ended_) return;
+  if (early_.size() >= most_early && step_ != step::leaving) return watch_client();
   reading_ = true;
   client_->when_readable([self = shared_from_this()] {
     self->reading_ = false;
@@ -79,10 +96,40 @@ void proxy_connection::read_client() {
     const auto n = ::recv(self->client_->get(), chunk.data(), chunk.size(), 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return self->read_client();
     if (n > 0) return self->took({chunk.data(), static_cast<std::size_t>(n)});
-    if (self->step_ == step::inspecting) return self->pump_up();
-    // Whoever has said everything may still listen.
-    if (self->step_ == step::relaying && self->body_->done()) return;
-    self->end();
+    n == 0 ? self->client_ended() : self->end();
+  });
+}
+
+/// Whoever has said everything may still listen; anybody else has left.
+void proxy_connection::client_ended() {
+  if (step_ == step::inspecting) {
+    if (!sending_ && down_) pump_up(); // else it is seen again
+    return;
+  }
+  if (!has_said_all()) return end();
+  ended_ = true;
+  watch_client();
+}
+
+bool proxy_connection::has_said_all() const {
+  if (step_ == step::relaying) return body_->done();
+  if (step_ != step::deciding && step_ != step::resolving && step_ != step::dialling) return false;
+  if (facts_.protocol != network_protocol::http) return !early_.empty();
+  http_body_reader body{http_.head()};
+  body.feed(early_);
+  return body.done();
+}
+
+/// Nothing is read from it, and yet it may break.
+void proxy_connection::watch_client() {
+  if (std::exchange(watching_, true)) return;
+  client_->when_failed([self = shared_from_this()] {
+    self->watching_ = false;
+    int failure = 0;
+    socklen_t size = sizeof failure;
+    if (self->step_ == step::over) return;
+    ::getsockopt(self->client_->get(), SOL_SOCKET, SO_ERROR, &failure, &size);
+    if (failure != 0) self->end();
   });
 }
 
@@ -95,22 +142,16 @@ void proxy_connection::took(std::string_view bytes) {
   switch (step_) {
   case step::http_head: return feed_http(bytes);
   case step::socks: return feed_socks(bytes);
-  case step::inspecting:
-    early_ += bytes;
-    inspect();
-    if (step_ == step::inspecting) read_client();
-    return;
+  case step::inspecting: early_ += bytes; return inspect();
   case step::relaying:
+    if (body_->done()) return behind_request(bytes);
     if (!sending_) return forward_body(bytes);
     early_ += bytes;
     return;
   case step::leaving: return read_client();
   case step::deciding:
   case step::resolving:
-  case step::dialling:
-    if (early_.size() + bytes.size() > most_early) return end();
-    early_ += bytes;
-    return read_client();
+  case step::dialling: early_ += bytes; return read_client();
   default: return;
   }
 }
@@ -120,7 +161,7 @@ void proxy_connection::feed_http(std::string_view bytes) {
   switch (http_.feed(bytes, taken)) {
   case http_head_reader::state::more: return read_client();
   case http_head_reader::state::bad:
-    terms_->gate->unreadable("HTTP: " + http_.why());
+    terms_->gate->unreadable(facts_, "HTTP: " + http_.why());
     return answer_and_leave(
         http_answer(http_.status(), "",
                     "The request was not understood by the Gatehouse proxy: " + http_.why() + "."));
@@ -151,8 +192,7 @@ void proxy_connection::feed_socks(std::string_view bytes) {
                      rest.empty() ? self->read_client() : self->feed_socks(rest);
                    });
     case socks5_reader::state::bad:
-      terms_->gate->unreadable(socks_.wanted_udp() ? "SOCKS5: UDP is not carried"
-                                                   : "SOCKS: a request that is not carried");
+      terms_->gate->unreadable(facts_, std::string{socks_.why()});
       return answer_and_leave(socks_.refusal());
     case socks5_reader::state::done:
       facts_.host = socks_.host();
@@ -231,6 +271,7 @@ void proxy_connection::dialled(result<unique_fd> socket) {
                  });
   }
   step_ = step::inspecting;
+  ended_ = false; // its end will be seen again, and passed on
   const auto go_on = [self = shared_from_this()] {
     self->pump_down();
     self->inspect();
@@ -242,49 +283,6 @@ void proxy_connection::dialled(result<unique_fd> socket) {
         go_on);
 }
 
-void proxy_connection::inspect() {
-  if (step_ != step::inspecting) return;
-  switch (hello_.look(early_)) {
-  case client_hello_reader::state::more: return;
-  case client_hello_reader::state::bad:
-    terms_->gate->unreadable("TLS: a ClientHello that breaks the protocol's rules");
-    return end();
-  case client_hello_reader::state::done:
-    if (const auto& name = hello_.server_name();
-        name && !terms_->gate->agrees(facts_, host_, *name)) {
-      down_->abandon();
-      return answer_and_leave(tls_access_denied());
-    }
-    return pump_up();
-  case client_hello_reader::state::not_tls: return pump_up();
-  }
-}
-
-/// From here on the client's bytes go through unread.
-void proxy_connection::pump_up() {
-  step_ = step::relaying;
-  up_ = std::make_shared<byte_pump>(client_, server_, terms_->pipes,
-                                    byte_pump::listener{[this] { touch(); },
-                                                        [this](bool whole) {
-                                                          up_ended_ = true;
-                                                          relay_ended(whole);
-                                                        }});
-  write(server_, std::exchange(early_, {}), [self = shared_from_this()] {
-    if (self->up_) self->up_->start();
-  });
-}
-
-void proxy_connection::pump_down() {
-  down_ = std::make_shared<byte_pump>(server_, client_, terms_->pipes,
-                                      byte_pump::listener{[this] { touch(); },
-                                                          [this](bool whole) {
-                                                            down_ended_ = true;
-                                                            if (body_ && whole) return leave();
-                                                            relay_ended(whole);
-                                                          }});
-  down_->start();
-}
-
 /// Passes on what belongs to the one request that was judged, and nothing behind it.
 void proxy_connection::forward_body(std::string_view bytes) {
   const auto used = body_->feed(bytes);
@@ -293,14 +291,22 @@ void proxy_connection::forward_body(std::string_view bytes) {
   sending_ = true;
   write(server_, std::string{bytes.substr(0, used)}, [self = shared_from_this()] {
     self->sending_ = false;
-    if (self->body_->done()) return;
-    if (self->early_.empty()) return self->read_client();
+    if (self->early_.empty() || self->body_->done()) return self->read_client();
     self->forward_body(std::exchange(self->early_, {}));
   });
 }
 
-void proxy_connection::relay_ended(bool whole) {
-  if (!whole || (up_ended_ && down_ended_)) end();
+/// Sent ahead of the answer it is nobody's. Behind it: the client holds the answer for whole,
+/// though its server keeps the connection, and asks again on another one when this one ends.
+void proxy_connection::behind_request(std::string_view bytes) {
+  if (!answered_ || bytes.find_first_not_of("\r\n") == std::string_view::npos) {
+    early_ += bytes; // so that it has an end
+    return read_client();
+  }
+  down_->abandon();
+  server_->close();
+  ::shutdown(client_->get(), SHUT_WR);
+  leave();
 }
 
 /// The idle limit is looked at when it could have passed, not set anew with every byte.
@@ -345,6 +351,7 @@ void proxy_connection::answer_and_leave(std::string answer) {
 /// Closed with unread bytes, the kernel would throw the answer away: waits for the client to go.
 void proxy_connection::leave() {
   step_ = step::leaving;
+  ended_ = false;
   limit_.start(farewell, [this] { end(); });
   read_client();
 }

@@ -38,19 +38,19 @@ public:
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
-  /// After `bad`: the client asked for UDP, which people are told about.
-  [[nodiscard]] bool wanted_udp() const noexcept { return wanted_udp_; }
+  /// After `bad`: "SOCKS5: UDP is not carried".
+  [[nodiscard]] std::string_view why() const noexcept { return why_; }
 
 private:
   state step();
-  state refuse(socks5_reply code);
+  state refuse(socks5_reply code, std::string_view why);
 
   std::string bytes_;
   bool greeted_ = false;
-  bool wanted_udp_ = false;
   std::string host_;
   std::uint16_t port_ = 0;
   std::string refusal_;
+  std::string_view why_;
 };
 
 /// "no authentication": the answer to an acceptable greeting.

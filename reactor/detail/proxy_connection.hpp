@@ -7,6 +7,7 @@
 #include "reactor/proxy_dial.hpp"
 #include "reactor/proxy_http_head.hpp"
 #include "reactor/proxy_socks5.hpp"
+#include "reactor/proxy_tunnel_request.hpp"
 #include "reactor/timer.hpp"
 
 #include <functional>
@@ -37,6 +38,11 @@ public:
   void start();
   /// Cuts both sides; `gone` is not called.
   void abandon();
+  /// As if one of the sides had ended it.
+  void end();
+  /// The client has ended its side, so that it may have left altogether: since when no byte has
+  /// come from the server. Unset: it has not.
+  [[nodiscard]] std::optional<clock::time_point> maybe_left() const;
 
 private:
   enum class step : std::uint8_t {
@@ -53,6 +59,9 @@ private:
   };
 
   void read_client();
+  void client_ended();
+  void watch_client();
+  [[nodiscard]] bool has_said_all() const;
   void took(std::string_view bytes);
   void feed_http(std::string_view bytes);
   void feed_socks(std::string_view bytes);
@@ -62,9 +71,16 @@ private:
   void resolved(const std::vector<ip_address>& addresses);
   void dialled(result<unique_fd> socket);
   void inspect();
+  void inspect_hello();
+  void inspect_later_hello();
+  void inspect_request();
+  [[nodiscard]] bool agrees(std::string_view named, named_by by);
+  void refuse_inside(std::string answer);
+  void pass_on(std::size_t size);
   void pump_up();
   void pump_down();
   void forward_body(std::string_view bytes);
+  void behind_request(std::string_view bytes);
   void relay_ended(bool whole);
   void touch();
 
@@ -74,7 +90,6 @@ private:
   void leave();
   /// Writes to one side, then goes on; the rest waits for a slow reader.
   void write(const std::shared_ptr<watched_fd>& to, std::string bytes, std::function<void()> then);
-  void end();
   void close_all();
 
   std::shared_ptr<const proxy_terms> terms_;
@@ -85,14 +100,20 @@ private:
   http_head_reader http_;
   socks5_reader socks_;
   client_hello_reader hello_;
+  std::optional<later_hello_reader> later_hello_; ///< once a first hello has passed
+  std::optional<tunnel_request_reader> request_;  ///< once it is known not to be TLS
+  std::string disagreement_;                      ///< for the program
   std::optional<http_body_reader> body_;
   std::string early_; ///< what the client sent before it could be passed on
   std::string host_;  ///< canonical, once allowed
   std::shared_ptr<void> question_;
   std::unique_ptr<dial> dial_;
   std::shared_ptr<byte_pump> up_, down_;
-  bool reading_ = false; ///< a wait for the client's bytes is open
-  bool sending_ = false; ///< a part of the body is being written
+  bool reading_ = false;  ///< a wait for the client's bytes is open
+  bool watching_ = false; ///< a wait for the client's failure is open
+  bool ended_ = false;    ///< the client has ended its side, and may still listen
+  bool sending_ = false;  ///< a part of the body, or of what is looked at, is being written
+  bool answered_ = false; ///< a byte of the server's answer has come
   bool up_ended_ = false, down_ended_ = false;
   clock::time_point last_bytes_;
   timer limit_;

@@ -28,6 +28,12 @@ public:
     wait(boost::asio::posix::descriptor_base::wait_write, std::move(handler));
   }
 
+  /// When the connection is broken; also at other unusual things: look at SO_ERROR.
+  template <class Handler>
+  void when_failed(Handler handler) {
+    wait(boost::asio::posix::descriptor_base::wait_error, std::move(handler));
+  }
+
   void close() {
     boost::system::error_code ignored; // it is closed whatever it says
     fd_.close(ignored);

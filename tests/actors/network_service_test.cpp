@@ -163,6 +163,20 @@ TEST_SUITE("actors.network_service") {
     CHECK(text == "200");
   }
 
+  TEST_CASE("BR-081 §143 a local port is granted by any of the three names of this machine") {
+    const auto view_for = [](std::initializer_list<const char*> rules, bool limited = false) {
+      policy::domain_policy policy;
+      policy.limited = limited;
+      for (const char* text : rules)
+        policy.rules.push_back(
+            {*policy::parse_domain_pattern(text), decision::allow, std::nullopt, text});
+      return view_of(policy).forwarded_ports;
+    };
+    CHECK(view_for({"localhost:5000", "127.0.0.1:5001", "[::1]:5002", "127.0.0.1:5000",
+                    "10.1.2.3:5003"}) == std::vector<std::uint16_t>{5000, 5001, 5002});
+    CHECK(view_for({"localhost:5000"}, true).empty()); // limited mode sees what it lets through
+  }
+
   TEST_CASE("§108 parallel calls to the same and to different hosts are told apart") {
     network_stage stage;
     const page_server server{"127.0.0.1", 0};

@@ -81,10 +81,11 @@ struct open_gate : network_gate {
                         std::span<const ip_address> addresses) override {
     return {{addresses.begin(), addresses.end()}, {}, {}};
   }
-  bool agrees(const connection_facts&, const std::string&, std::string_view) override {
-    return true;
+  std::optional<std::string> disagreement(const connection_facts&, const std::string&,
+                                          std::string_view, named_by) override {
+    return std::nullopt;
   }
-  void unreadable(const std::string&) override {}
+  void unreadable(const connection_facts&, const std::string&) override {}
 };
 
 struct no_names : host_resolver {

@@ -4,6 +4,7 @@
 #include "reactor/proxy_client_hello.hpp"
 #include "reactor/proxy_http_head.hpp"
 #include "reactor/proxy_socks5.hpp"
+#include "reactor/proxy_tunnel_request.hpp"
 #include "tests/fuzz/fuzz_support.hpp"
 
 #include <algorithm>
@@ -94,15 +95,40 @@ void socks(std::string_view text) {
   }
 }
 
+void hello(std::string_view text) {
+  client_hello_reader first;
+  if (first.look(text) != client_hello_reader::state::done) return;
+  if (first.hello().server_name)
+    must(!first.hello().server_name->empty(), "a server name is not empty");
+  must(first.taken() <= text.size(), "a hello takes only what it was given");
+  text.remove_prefix(first.taken());
+  later_hello_reader later{first.hello()};
+  for (;;) {
+    std::size_t taken = 0;
+    const auto how = later.look(text, taken);
+    must(taken <= text.size(), "what follows a hello takes only what it was given");
+    text.remove_prefix(taken);
+    if (how != later_hello_reader::state::hello) break;
+  }
+}
+
+void request(std::string_view text) {
+  tunnel_request_reader whole, pieces;
+  const auto how = whole.feed(text);
+  auto slowly = tunnel_request_reader::state::more;
+  for (std::size_t at = 0; at < text.size() && slowly == tunnel_request_reader::state::more; ++at)
+    slowly = pieces.feed(text.substr(at, 1));
+  must(how == slowly && whole.named() == pieces.named(), "a request is the same in pieces");
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto text = text_of(data, size);
   http(text);
   socks(text);
-  client_hello_reader hello;
-  if (hello.look(text) == client_hello_reader::state::done && hello.server_name())
-    must(!hello.server_name()->empty(), "a server name is not empty");
+  hello(text);
+  request(text);
   (void)policy::parse_domain_pattern(text);
   return 0;
 }

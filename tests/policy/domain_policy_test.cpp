@@ -280,6 +280,21 @@ TEST_SUITE("policy.domain_policy") {
               .reason == network_refusal::denied_by_rule);
   }
 
+  TEST_CASE("§143 a rule that asks about a local address asks, and opens it to no name that leads "
+            "there") {
+    const auto asking = policy_of({{"localhost:8080", decision::prompt},
+                                   {"10.1.2.3", decision::prompt},
+                                   {"inner.test", allow}});
+    CHECK(judge_host(asking, wish("localhost", 8080)).verdict == host_verdict::ask);
+    CHECK(judge_host(asking, wish("10.1.2.3", 80)).verdict == host_verdict::ask);
+    CHECK(judge_host(asking, wish("localhost", 8081)).verdict == host_verdict::deny);
+    CHECK(judge_addresses(asking, "localhost", 8080, addresses({"127.0.0.1", "::1"}))
+              .allowed.size() == 2);
+    CHECK(judge_addresses(asking, "10.1.2.3", 80, addresses({"10.1.2.3"})).allowed.size() == 1);
+    CHECK(judge_addresses(asking, "inner.test", 80, addresses({"10.1.2.3"})).allowed.empty());
+    CHECK(judge_addresses(asking, "inner.test", 8080, addresses({"127.0.0.1"})).allowed.empty());
+  }
+
   TEST_CASE("§143 every public address stays public") {
     for (const char* text :
          {"8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.1",
