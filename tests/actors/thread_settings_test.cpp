@@ -35,7 +35,7 @@ TEST_SUITE("actors.thread_settings") {
     s.begin("a", {"make"});
     s.wait_for_questions(1);
     REQUIRE(s.change(s.under(approval_mode::never))->has_value());
-    s.begin("b", {"make"});
+    s.begin("b", {"rm", "-rf", "x"});
     s.wait_for_reports(1);
     CHECK(s.report("b").ending == call_ending::refused);
     CHECK(s.heard->questions().size() == 1);
