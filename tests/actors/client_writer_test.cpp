@@ -49,7 +49,7 @@ struct written {
     limits.frame_bytes = frame_bytes;
     threads.emplace(host, thread_book::opener{}, limits);
     services.emplace(
-        endpoint_services{*threads, limits, {}, {}, {}, [] { return -1; }, host.loop()});
+        endpoint_services{*threads, limits, {}, {}, {}, {}, [] { return -1; }, host.loop()});
     out.emplace(*services);
     out->attach(port, false);
   }

@@ -12,8 +12,8 @@ export interface AllowRefusedParams {
 
 /** A client's answer to a request for approval. */
 export interface ApprovalAnswer {
-  /** one of availableDecisions; anything else declines */
-  decision: unknown;
+  /** one of availableDecisions; anything else declines. To a question of the kind `permissions` it may be left out: `permissions` that are not empty then accept */
+  decision?: unknown;
   reason?: string;
   /** to a question of the kind `permissions`: give this much and never more than was asked; left out: all of it */
   permissions?: unknown;
@@ -55,8 +55,13 @@ export interface ApprovalRequest {
   /** what runs; of `permissions` empty */
   argv: string[];
   cwd: string;
-  /** why it is asked */
+  /** since when it stands */
+  startedAtMs: number;
+  /** when it is declined without an answer; left out: it has no such end */
+  expiresAtMs?: number;
+  /** why it is asked, in words */
   reason: string;
+  why: AskedBecause;
   /** the model's words */
   justification: string;
   /** what a yes allows, and what stays forbidden */
@@ -69,8 +74,10 @@ export interface ApprovalRequest {
   writeTargets: string[];
   /** of `network`: protocol, host and port */
   networkTarget?: string;
-  /** of `permissions`: what is asked for */
+  /** what the command asks for besides what the profile grants */
   additionalPermissions?: unknown;
+  /** of `permissions`: what is asked for later commands */
+  permissions?: unknown;
   /** the rule that `acceptWithExecpolicyAmendment` adds */
   proposedExecpolicyAmendment?: string[];
   availableDecisions: unknown[];
@@ -93,6 +100,18 @@ export interface ApprovalResolveParams {
   scope?: GrantScope;
   /** likewise: the automatic reviewer sees every later call of the turn */
   strictAutoReview?: boolean;
+}
+
+/** What made a question necessary: policy: the approval policy asks before a call like this one; rule: a prompt rule; danger: the list of dangerous commands; unmatched: no rule and no list knows the command; escalation: it asks to leave the sandbox; permissions: it asks for more permissions; patch: a patch, or where it writes; denial: the sandbox refused something to the attempt before; network: a host that nothing allows; stdin: input to a process outside of the sandbox; strictReview: every call is reviewed. */
+export type AskSource = "policy" | "rule" | "danger" | "unmatched" | "escalation" | "permissions" | "patch" | "denial" | "network" | "stdin" | "strictReview";
+
+/** What made a question necessary. */
+export interface AskedBecause {
+  source: AskSource;
+  /** `FILE:LINE` of the rule, or the rule about hosts */
+  rule?: string;
+  /** the part of the command that it is about; left out: all of it */
+  segment?: string[];
 }
 
 /** An attempt began; a call has at most two. */
@@ -128,14 +147,16 @@ export interface ClientInfo {
 
 /** A call as an item of its thread. */
 export interface CommandItem {
-  /** `commandExecution` */
-  type: string;
+  /** the same from start to end */
+  type: ItemType;
   id: string;
   tool: string;
   /** as people read it */
   command: string;
   cwd: string;
   status: ItemStatus;
+  /** of `fileChange`: what the patch says */
+  changes?: FileUpdate[];
   aggregatedOutput?: string;
   /** true: the event comes again, and the output was left out since it is no longer kept */
   outputDropped?: boolean;
@@ -168,6 +189,9 @@ export interface ConnectionEvent {
   message: string;
 }
 
+/** What policy said before anybody was asked: it may run, somebody must be asked, it may not. */
+export type Decision = "allow" | "prompt" | "forbidden";
+
 /** The boundary refused something that the attempt needed. */
 export interface DenialEvent {
   threadId: string;
@@ -196,10 +220,23 @@ export interface ExplainParams {
   arguments: unknown;
 }
 
-/** What the client can do with this server's own messages. */
+/** One file of a patch. */
+export interface FileUpdate {
+  /** absolute, links not followed */
+  path: string;
+  kind: UpdateKind;
+  /** of `update` the chunks as the patch spells them, of `add` the new file */
+  diff: string;
+}
+
+/** What the client can do with this server's own messages. What cannot be had is an error. */
 export interface GatehouseCapabilities {
-  /** a person answers behind this connection: it is asked about every thread (reviewers only) */
+  /** true: a person answers behind this connection, and is asked about every thread (reviewers only); false: nobody does, and it is asked nothing; left out: about the threads that it follows */
   approvals?: boolean;
+  /** only `lossy` can be had: no command waits for a client that reads slowly */
+  outputMode?: OutputMode;
+  /** calls of this session under way, 1 to `limits.maxInFlight` of the server; left out: as many as that */
+  maxInFlight?: number;
 }
 
 /** What is taken back. */
@@ -245,16 +282,23 @@ export interface ItemEvent {
   /** counts every event of the thread from 1 without a gap */
   seq: number;
   item: CommandItem;
+  /** of item/started */
+  startedAtMs?: number;
+  /** of item/completed */
+  completedAtMs?: number;
 }
 
 /** How an item stands; the call's result says more. */
 export type ItemStatus = "inProgress" | "completed" | "failed" | "declined";
 
+/** A command, input to one or a request for permissions; or a patch. */
+export type ItemType = "commandExecution" | "fileChange";
+
 /** Limits of this server. */
 export interface Limits {
   /** largest message */
   frameBytes: number;
-  /** requests of one connection under way */
+  /** calls of this session under way */
   maxInFlight: number;
   /** events kept for each thread */
   retainedEventBytes: number;
@@ -290,6 +334,9 @@ export interface OutputDelta {
   /** the bytes, where they are no UTF-8 */
   deltaBase64?: string;
 }
+
+/** What becomes of output while the client reads too slowly: lossy: the oldest is left out and thread/events/missed says so; lossless: the command waits. */
+export type OutputMode = "lossy" | "lossless";
 
 /** The permission profiles. */
 export interface ProfileListResult {
@@ -357,7 +404,35 @@ export interface ServerFacts {
   authority: string;
   /** that tool/call takes */
   tools: string[];
+  /** what commands are confined by here, as in `sandboxType`; empty: nothing on this platform. `gatehouse doctor` tries whether it works */
+  sandboxes: string[];
   limits: Limits;
+}
+
+/** From here on the calls of the thread are judged and run under these settings. What was granted or approved for the turn or the session has ended. */
+export interface SettingsEvent {
+  threadId: string;
+  /** counts every event of the thread from 1 without a gap */
+  seq: number;
+  cwd: string;
+  runtimeWorkspaceRoots: string[];
+  approvalPolicy: unknown;
+  /** name of the profile, `custom` for an object */
+  sandbox: string;
+}
+
+/** Other settings for the calls of a thread that are still to come. What is left out stays. */
+export interface SettingsUpdateParams {
+  threadId: string;
+  cwd?: string;
+  /** left out: as they are; a workspace that is the folder alone goes with it */
+  runtimeWorkspaceRoots?: string[];
+  /** name or {"granular":{…}} */
+  approvalPolicy?: unknown;
+  /** name of a profile */
+  sandbox?: string;
+  /** name of a profile or a profile object */
+  permissions?: unknown;
 }
 
 /** A thread became idle or active, or waits for an approval. */
@@ -545,6 +620,8 @@ export interface ToolCallParams {
   tool: string;
   /** of the tool */
   arguments: unknown;
+  /** a limit of the client's: it shortens the time of a command or patch, or the wait of exec_command and write_stdin, and never lengthens it; not for request_permissions */
+  timeoutMs?: number;
 }
 
 /** How a call ended. A refusal is a result, not an error. */
@@ -554,6 +631,8 @@ export interface ToolCallResult {
   exitCode?: number;
   /** both streams in the order of arrival, as text */
   output: string;
+  /** `output` is not all of it */
+  outputTruncated: boolean;
   /** not kept in `output` */
   outputOmittedBytes: number;
   /** true: the call ended before, this is how, and its output is no longer kept. Asking under another id would run it a second time */
@@ -562,6 +641,8 @@ export interface ToolCallResult {
   sandboxType: string;
   /** the boundary refused something */
   sandboxDenied: boolean;
+  /** of policy, before anybody was asked; left out where it was not asked */
+  decision?: Decision;
   /** to the model: why it was refused or denied and the safer path */
   message: string;
   /** exec_command and write_stdin: the terminal session that goes on, for write_stdin */
@@ -593,6 +674,14 @@ export interface TurnInfo {
 }
 
 /** Names a turn; without `turnId` the open one. */
+export interface TurnInterruptParams {
+  threadId: string;
+  turnId?: string;
+  /** false: terminal sessions that have outlived their calls are ended, too; left out or true: they go on (§127) */
+  keepRunning?: boolean;
+}
+
+/** Names a turn; without `turnId` the open one. */
 export interface TurnParams {
   threadId: string;
   turnId?: string;
@@ -615,6 +704,16 @@ export interface TurnStartParams {
 /** How a turn stands. */
 export type TurnState = "inProgress" | "completed" | "interrupted";
 
+/** What happens to a file. */
+export interface UpdateKind {
+  type: UpdateType;
+  /** of `update`: the file's new place */
+  move_path?: string;
+}
+
+/** What happens to a file. */
+export type UpdateType = "add" | "delete" | "update";
+
 /** For the user; it changes nothing. */
 export interface WarningEvent {
   threadId: string;
@@ -631,6 +730,8 @@ export interface Requests {
   'thread/start': { params: ThreadStartParams; result: ThreadResult };
   /** Subscribes to a thread: missed events come first, then the questions that stand. */
   'thread/resume': { params: ThreadResumeParams; result: ThreadResult };
+  /** Changes folder, workspace, approval policy or profile for the calls that are still to come; what runs, and what is being asked, is not touched. Grants, approvals and hosts for the turn or the session end. It is recorded, and everyone who follows the thread hears it. */
+  'thread/settings/update': { params: SettingsUpdateParams; result: ThreadResult };
   /** Ends the subscription; the thread goes on. */
   'thread/unsubscribe': { params: ThreadParams; result: Nothing };
   /** What runs in a thread, and what was granted or approved for its session. */
@@ -643,8 +744,8 @@ export interface Requests {
   'turn/start': { params: TurnStartParams; result: TurnResult };
   /** Ends the turn; grants of turn scope end with it. */
   'turn/complete': { params: TurnParams; result: Nothing };
-  /** Stops the turn: its calls are ended, its questions withdrawn. From a reviewer it is the user's stop, also between turns: calls are refused until a reviewer's turn/start. Terminal sessions that have outlived their calls go on (§127). */
-  'turn/interrupt': { params: TurnParams; result: Nothing };
+  /** Stops the turn: its calls are ended, its questions withdrawn. From a reviewer it is the user's stop, also between turns: calls are refused until a reviewer's turn/start. Terminal sessions that have outlived their calls go on (§127), unless `keepRunning` says otherwise. */
+  'turn/interrupt': { params: TurnInterruptParams; result: Nothing };
   /** Proposes a call; the answer comes at its end. Many may be under way at once. */
   'tool/call': { params: ToolCallParams; result: ToolCallResult };
   /** Ends a call; its result still comes. */
@@ -703,6 +804,7 @@ export type ReviewerMethod =
   | 'initialize'
   | 'thread/start'
   | 'thread/resume'
+  | 'thread/settings/update'
   | 'thread/unsubscribe'
   | 'thread/read'
   | 'thread/loaded/list'
@@ -726,9 +828,11 @@ export type ReviewerMethod =
 
 /** Requests of the server, by method. */
 export interface ServerRequests {
-  /** Sent to every connected reviewer under the same id; the first valid answer counts. */
+  /** A question about a command, a host that it wants to reach, or input to a terminal session. Sent to every connected reviewer under the same id; the first valid answer counts. */
   'item/commandExecution/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
+  /** The same about a patch (`kind` patch). */
   'item/fileChange/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
+  /** The same about permissions for later commands (`kind` permissions). */
   'item/permissions/requestApproval': { params: ApprovalRequest; result: ApprovalAnswer };
 }
 
@@ -748,6 +852,7 @@ export interface Notifications {
   'item/commandExecution/terminalEnded': TerminalEnded;
   'serverRequest/resolved': RequestResolved;
   'thread/events/missed': MissedEvents;
+  'thread/settings/updated': SettingsEvent;
   'warning': WarningEvent;
 }
 
