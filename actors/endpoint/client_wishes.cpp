@@ -14,9 +14,10 @@ wished_manner manner_of(const app::initialize_params& wished, authority who, std
   if (!wished.capabilities || !wished.capabilities->gatehouse) return manner;
   const auto& own = *wished.capabilities->gatehouse;
   if (own.approvals.value_or(false) && !reviewer) {
-    manner.refusal = refused("an agent's connection answers no questions: leave `approvals` out, "
-                             "and open another connection with the reviewer's credential",
-                             "authority");
+    manner.refusal =
+        refused("an agent answers no questions: leave `approvals` out, and open another "
+                "connection with the reviewer's credential",
+                "authority");
     return manner;
   }
   if (own.output_mode == app::output_mode::lossless) {

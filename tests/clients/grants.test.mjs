@@ -48,7 +48,7 @@ test('§16a request_permissions is a tool of the endpoint; its grant can be revo
   assert.equal((await ask()).status, 'completed');
   assert.equal((await write()).exitCode, 0);
   const { grants } = await reviewer.readThread(thread.id);
-  assert.deepEqual(grants.map((one) => one.permissions), [{ file_system: { write: [outside] } }]);
+  assert.deepEqual(grants.map((one) => one.permissions), [{ fileSystem: { write: [outside] } }]);
   assert.equal(await reviewer.revoke({ threadId: thread.id, kind: 'grant', id: grants[0].id }), true);
   assert.notEqual((await write()).exitCode, 0);
 });

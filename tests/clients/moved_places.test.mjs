@@ -91,7 +91,7 @@ test('§16a permissions were asked for by the name of a link, and granted where 
   const given = await run(wish(thread, ws('lnk')), 'acceptForSession');
   assert.ok(given.questions[0].willBeAllowed.includes(`write ${out()}`), given.questions[0].willBeAllowed);
   const { grants } = await reviewer.readThread(thread.id);
-  assert.deepEqual(grants.map((one) => one.permissions), [{ file_system: { write: [out()] } }]);
+  assert.deepEqual(grants.map((one) => one.permissions), [{ fileSystem: { write: [out()] } }]);
   const more = { sandbox_permissions: 'with_additional_permissions', justification: 'test' };
   const other = join(daemon.base, 'out2');
   mkdirSync(other);
