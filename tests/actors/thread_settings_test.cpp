@@ -35,7 +35,7 @@ TEST_SUITE("actors.thread_settings") {
     s.begin("a", {"make"});
     s.wait_for_questions(1);
     REQUIRE(s.change(s.under(approval_mode::never))->has_value());
-    s.begin("b", {"rm", "-rf", "x"});
+    s.begin("b", {"make"});
     s.wait_for_reports(1);
     CHECK(s.report("b").ending == call_ending::completed); // inside the sandbox, and unasked
     CHECK(s.heard->questions().size() == 1);
