@@ -96,7 +96,8 @@ public:
                  std::function<void(const result<void>&)> on_end)
       : lines_{loop,
                {[this](std::string_view line) { link_->received(line); },
-                [this] { link_->drained(); }, [this] { link_->lost(); }, std::move(on_end)}},
+                [this] { link_->drained(); }, [this] { link_->lost(); }, std::move(on_end),
+                [this](const std::function<void()>& then) { link_->input_over(then); }}},
         link_{take(who, std::make_shared<port>(lines_))} {}
   [[nodiscard]] std::string url() const override { return "stdio://"; }
 

@@ -69,11 +69,15 @@ void stdio_lines::close(std::string reason) {
 void stdio_lines::input_ended(const result<void>& how) {
   input_over_ = true;
   if (!how && !why_) why_ = how.error();
-  if (events_.on_input_end) events_.on_input_end();
-  silent_ = true;
-  if (!writer_) return end();
-  writer_->when_written([this] { end(); });
-  watch_the_rest();
+  const auto finish = [this] {
+    if (events_.on_input_end) events_.on_input_end();
+    silent_ = true;
+    if (!writer_) return end();
+    writer_->when_written([this] { end(); });
+    watch_the_rest();
+  };
+  if (events_.when_done) return events_.when_done(finish);
+  finish();
 }
 
 void stdio_lines::watch_the_rest() {

@@ -27,6 +27,9 @@ struct stdio_events {
   /// Once, last: it has read everything, or nothing more can be written. An error says what was
   /// not a plain end of its input.
   std::function<void(const result<void>& how)> on_end;
+  /// Calls `then` when what was read is done, so that its answers are written before the end.
+  /// Unset: it is done at once.
+  std::function<void(const std::function<void()>& then)> when_done{};
 };
 
 /// The one client that a program serves over standard input and output, a message a line (§201,

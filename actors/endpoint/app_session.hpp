@@ -28,6 +28,8 @@ public:
   void detach();
   /// Sends what was missed, after a resumption.
   void catch_up() { feed_->catch_up(); }
+  /// Calls `then` when every request that was read has been begun.
+  void when_idle(const std::function<void()>& then) { lane_->when_empty(then); }
   /// The client has read.
   void drained();
   /// For good: subscriptions end; the threads that this session started are closed.

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 
 namespace gatehouse::actors {
@@ -28,6 +30,8 @@ public:
   virtual void received(std::string_view text) = 0;
   /// The client has read; queued_bytes is small again.
   virtual void drained() = 0;
+  /// Nothing more comes, but the client still reads: `then` is called when what came has been done.
+  virtual void input_over(const std::function<void()>& then) { then(); }
   /// The connection has ended; nothing more comes.
   virtual void lost() = 0;
 };

@@ -50,6 +50,10 @@ public:
   void drained() override {
     if (session_) session_->drained();
   }
+  void input_over(const std::function<void()>& then) override {
+    if (!session_) return then();
+    session_->when_idle(then);
+  }
   void lost() override {
     port_ = nullptr;
     if (!session_) return;

@@ -9,6 +9,11 @@ void request_lane::add(work what) {
   if (!std::exchange(posted_, true)) post_([self = shared_from_this()] { self->next(); });
 }
 
+void request_lane::when_empty(work then) {
+  if (waiting_.empty()) return then();
+  at_end_ = std::move(then);
+}
+
 void request_lane::next() {
   posted_ = false;
   if (waiting_.empty()) return;
@@ -23,6 +28,8 @@ void request_lane::next() {
     post_([self = shared_from_this()] { self->next(); });
   }
   if (what) what();
+  if (!waiting_.empty()) return;
+  if (const auto then = std::exchange(at_end_, {})) then();
 }
 
 } // namespace gatehouse::actors

@@ -22,8 +22,13 @@ public:
   [[nodiscard]] bool is_full() const noexcept { return waiting_.size() >= most_; }
   [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
   void add(work what);
+  /// Calls `then` when nothing waits: now, or after the last.
+  void when_empty(work then);
   /// What waits is forgotten.
-  void clear() { waiting_.clear(); }
+  void clear() {
+    waiting_.clear();
+    at_end_ = {};
+  }
 
 private:
   void next();
@@ -33,6 +38,7 @@ private:
   int turns_;
   int left_; ///< turns before the next
   std::deque<work> waiting_;
+  work at_end_;
   bool posted_ = false;
 };
 
