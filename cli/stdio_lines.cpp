@@ -3,12 +3,19 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 namespace gatehouse::cli {
 namespace {
 
 reactor::unique_fd own(int fd) {
   return reactor::unique_fd{::fcntl(fd, F_DUPFD_CLOEXEC, 3)};
+}
+
+/// A client hears of the end of its input only when nobody holds the other side.
+void give_up_standard_output() {
+  const reactor::unique_fd nowhere{::open("/dev/null", O_WRONLY | O_CLOEXEC)};
+  if (nowhere) ::dup2(nowhere.get(), STDOUT_FILENO);
 }
 
 error not_read() {
@@ -18,7 +25,9 @@ error not_read() {
 } // namespace
 
 stdio_lines::stdio_lines(reactor::event_loop& loop, stdio_events events)
-    : stdio_lines{loop, own(0), own(1), std::move(events)} {}
+    : stdio_lines{loop, own(STDIN_FILENO), own(STDOUT_FILENO), std::move(events)} {
+  standard_ = true;
+}
 
 stdio_lines::stdio_lines(reactor::event_loop& loop, reactor::unique_fd in, reactor::unique_fd out,
                          stdio_events events)
@@ -63,7 +72,11 @@ void stdio_lines::close(std::string reason) {
   if (!why_) why_ = error{errc::invalid_request, std::move(reason), ""};
   // Its standard output ends: that is how it hears of it.
   reader_->resume();
-  if (writer_ && !input_over_) writer_->when_written([this] { writer_.reset(); });
+  if (writer_ && !input_over_)
+    writer_->when_written([this] {
+      writer_.reset();
+      if (standard_) give_up_standard_output();
+    });
 }
 
 void stdio_lines::input_ended(const result<void>& how) {

@@ -62,7 +62,8 @@ private:
   stdio_events events_;
   std::optional<error> why_; ///< the first thing that went wrong
   bool input_over_ = false, silent_ = false;
-  std::size_t left_ = 0; ///< that was queued when it was looked at last
+  bool standard_ = false; ///< it writes to the standard output
+  std::size_t left_ = 0;  ///< that was queued when it was looked at last
   reactor::timer patience_;
   std::unique_ptr<reactor::line_writer> writer_; ///< null: closed
   std::unique_ptr<reactor::line_reader> reader_;
