@@ -88,7 +88,7 @@ std::size_t kept_bytes(const call_report& report) noexcept {
     bytes += sizeof attempt + attempt.blocked.size() * sizeof(blocked_connection) +
              size_of(attempt.failure);
     for (const auto& warning : attempt.warnings)
-      bytes += sizeof warning + warning.size();
+      bytes += sizeof(std::string) + warning.size();
   }
   if (report.patch) bytes += size_of(report.patch->asked) + size_of(report.patch->committed);
   return bytes;
