@@ -15,6 +15,7 @@
 #include "reactor/signals.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <optional>
 
@@ -22,6 +23,9 @@
 
 namespace gatehouse::cli {
 namespace {
+
+/// For clients to hear how what they asked for has ended, and to leave.
+constexpr std::chrono::seconds longest_farewell{10};
 
 /// `--listen`, or the default.
 result<std::vector<listen_address>> addresses_of(const options& given, const std::string& cwd) {
@@ -164,6 +168,7 @@ int serve_command(arguments given) {
   actors::endpoint endpoint{host, std::move(terms)};
 
   bool stop = false;
+  int signalled = 0; // whoever asks again does not wait for clients
   std::optional<error> failed;
   std::vector<std::unique_ptr<listener>> listeners;
   std::string urls;
@@ -198,14 +203,20 @@ int serve_command(arguments given) {
   if (!published) warn({to_string(published.error())});
   if (!(stdio ? print_error(urls) : print(urls))) return exit_failed;
   const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
-                                                   [&](int) { stop = true; });
+                                                   [&](int) {
+                                                     ++signalled;
+                                                     stop = true;
+                                                   });
   if (!signals) {
     complain(signals.error());
     return exit_failed;
   }
   host.loop().run_until([&] { return stop; });
-  if (!failed) return exit_ok;
-  complain(*failed);
+  const auto why = failed; // that clients go now is no failure
+  endpoint.shut_down();
+  host.loop().run_until([&] { return endpoint.is_over() || signalled > 1; }, longest_farewell);
+  if (!why) return exit_ok;
+  complain(*why);
   return exit_failed;
 }
 

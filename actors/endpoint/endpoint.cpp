@@ -5,6 +5,7 @@
 #include "actors/random_id.hpp"
 #include "reactor/clock.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -13,6 +14,7 @@ namespace app = rpc::app;
 
 namespace {
 
+constexpr int going_away = 1001;
 constexpr int policy_violation = 1008;
 
 } // namespace
@@ -62,6 +64,10 @@ public:
     owner_.lost(session->id());
   }
 
+  void hang_up() {
+    if (port_) port_->close(going_away, "the server is ending");
+  }
+
   /// Another connection takes the session over.
   void evict() {
     session_ = nullptr;
@@ -89,6 +95,10 @@ private:
     const auto manner = manner_of(*params, who_, owner_.services_.limits.in_flight);
     if (manner.refusal) {
       fail(*manner.refusal);
+      return;
+    }
+    if (owner_.ending_) {
+      fail(refused("this server is ending", "ending"));
       return;
     }
     const bool resumed = params->resume_session_id.has_value();
@@ -173,6 +183,7 @@ endpoint::endpoint(thread_host& host, endpoint_terms terms)
   threads_.on_closed([this](const std::shared_ptr<thread_entry>& entry) {
     for (const auto& [id, one] : sessions_)
       one.session->feed().closed(*entry);
+    if (ending_ && threads_.is_empty()) hang_up();
   });
 }
 
@@ -180,6 +191,22 @@ endpoint::~endpoint() = default;
 
 std::unique_ptr<client_link> endpoint::connected(authority who, std::shared_ptr<client_port> port) {
   return std::make_unique<link>(*this, who, std::move(port));
+}
+
+void endpoint::shut_down() {
+  ending_ = true;
+  threads_.close_all();
+  if (threads_.is_empty()) hang_up();
+}
+
+void endpoint::hang_up() {
+  for (const auto& [id, one] : sessions_)
+    if (one.at) one.at->hang_up();
+}
+
+bool endpoint::is_over() const {
+  return ending_ && threads_.is_empty() &&
+         std::ranges::none_of(sessions_, [](const auto& known) { return known.second.at; });
 }
 
 rpc::failure endpoint::unknown_session(const std::string& id) const {

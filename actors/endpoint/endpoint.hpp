@@ -31,6 +31,12 @@ public:
   /// A client has connected and shown its credential. The link holds the port.
   std::unique_ptr<client_link> connected(authority who, std::shared_ptr<client_port> port);
 
+  /// Ends every thread, so that clients hear how their calls and questions ended, and then the
+  /// connections; no thread is started any more.
+  void shut_down();
+  /// That is done, and every client has gone.
+  [[nodiscard]] bool is_over() const;
+
 private:
   class link;
   friend class link;
@@ -41,6 +47,7 @@ private:
   };
 
   void lost(const std::string& session_id);
+  void hang_up();
   /// Says what is gone with a session that cannot be resumed, and what is not.
   [[nodiscard]] rpc::failure unknown_session(const std::string& id) const;
 
@@ -49,6 +56,7 @@ private:
   thread_book threads_;
   endpoint_services services_;
   std::map<std::string, kept> sessions_;
+  bool ending_ = false;
 };
 
 } // namespace gatehouse::actors

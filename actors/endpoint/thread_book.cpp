@@ -13,6 +13,7 @@ std::optional<rpc::failure> thread_book::full_for(std::string_view owner) const 
     return static_cast<std::size_t>(std::ranges::count_if(
         threads, [&](const auto& one) { return one.second->owner == owner; }));
   };
+  if (over_) return refused("this server is ending", "ending");
   const auto own = owned(state_->open) + owned(state_->closing);
   if (own >= limits_.session_threads)
     return overloaded("this session has as many threads as one may have; thread/close ends one",
@@ -66,6 +67,12 @@ std::vector<std::shared_ptr<thread_entry>> thread_book::list() const {
   for (const auto& [id, entry] : state_->open)
     all.push_back(entry);
   return all;
+}
+
+void thread_book::close_all() {
+  over_ = true;
+  for (const auto& entry : list())
+    close(entry->handle.id());
 }
 
 void thread_book::close(const std::string& id) {

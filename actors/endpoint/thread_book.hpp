@@ -65,6 +65,11 @@ public:
   [[nodiscard]] std::vector<std::shared_ptr<thread_entry>> list() const;
   /// From now on the thread is not found; it counts until its last call has ended.
   void close(const std::string& id);
+  /// Closes all, for good: none can be started any more.
+  void close_all();
+  [[nodiscard]] bool is_empty() const noexcept {
+    return state_->open.empty() && state_->closing.empty();
+  }
   /// Hears of every thread that is started from now on.
   void on_started(hearer hear) { state_->started = std::move(hear); }
   /// Hears of every thread that is closed, after the last of its events.
@@ -81,6 +86,7 @@ private:
   opener open_;
   endpoint_limits limits_;
   std::shared_ptr<state> state_ = std::make_shared<state>(); ///< threads may end after this book
+  bool over_ = false;
 };
 
 } // namespace gatehouse::actors

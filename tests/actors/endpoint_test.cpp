@@ -241,4 +241,29 @@ echo '{"event":"exited","exit_code":0}' >&3)"};
     // Asked again, the older ones say how they ended.
     says(agent.ask("tool/call", call(thread, "c0", "x")), R"("status":"completed","exitCode":0)");
   }
+
+  TEST_CASE("BR-134 a daemon that ended told nobody how the calls ended that it took along") {
+    served_threads d{R"(echo '{"event":"started"}' >&3
+exec sleep 60)"};
+    client agent{d, authority::agent};
+    client reviewer{d, authority::reviewer};
+    const auto thread = agent.new_thread();
+    says(reviewer.ask("thread/resume", in(thread)), "lastSeq");
+    const auto running = agent.send("tool/call", call(thread, "a", "x"));
+    agent.wait_for("item/attempt/started");
+    const auto asked =
+        agent.send("tool/call", in(thread, R"(,"callId":"b","tool":"shell_command","arguments":)"
+                                           R"({"argv":["rm","-rf","x"]})"));
+    reviewer.wait_for("requestApproval");
+    d.at().shut_down();
+    for (const auto id : {running, asked})
+      says(agent.answer(id), R"("status":"interrupted")");
+    reviewer.wait_for("thread/closed");
+    CHECK(reviewer.count(R"("method":"item/completed")") == 2);
+    CHECK(reviewer.count(R"("method":"serverRequest/resolved")") == 1);
+    CHECK(agent.port->closed == 1001);
+    CHECK(reviewer.port->closed == 1001);
+    CHECK_FALSE(d.at().is_over());
+    says(agent.ask("thread/start", R"({"cwd":"/"})"), "ending");
+  }
 }
