@@ -44,6 +44,7 @@ const network_terms* network_desk::find(const std::string& registration) const {
 }
 
 void network_desk::tell(open_call& of, const blocked_connection& what) {
+  ++of.seen.blocked_total;
   if (of.seen.blocked.size() >= most_blocked) return;
   of.seen.blocked.push_back(what);
   out_.push_back(desk::tell_blocked{what});
@@ -161,6 +162,7 @@ void network_desk::put(question& open, const host_key& key) {
   request.will_be_allowed = host_allows(target, others);
   request.session_offered = of.terms.session_offered;
   request.network = key;
+  request.prompt_rule_stands = !open.rule.empty();
   request.cause = {ask_source::network, {}, open.rule};
   out_.push_back(desk::ask_review{request});
 }

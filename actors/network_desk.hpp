@@ -38,7 +38,8 @@ struct network_end {
   /// A host that was refused for good or left open; set together with `denied`.
   std::optional<network_context> refused;
   std::optional<denial> denied;
-  std::vector<blocked_connection> blocked;
+  std::vector<blocked_connection> blocked; ///< the first of them
+  std::size_t blocked_total = 0;
   std::vector<review_record> reviews; ///< the answers that this attempt waited for
   bool ended_the_process = false;     ///< by a reviewer's no (§116)
   bool stop = false;                  ///< the reviewer stopped the turn

@@ -8,6 +8,7 @@ network_outcome apply_network_end(attempt_record& of, network_end seen, bool can
   network_outcome outcome;
   outcome.stop = seen.stop;
   of.blocked = std::move(seen.blocked);
+  of.blocked_total = seen.blocked_total;
   outcome.ended_for_it =
       of.ending == attempt_ending::cancelled && seen.ended_the_process && !cancelled;
   const bool failed_on_it = of.ending == attempt_ending::denied ||

@@ -139,7 +139,8 @@ question_view view_of(const review_request& question) {
   if (!question.proposed_amendment.empty())
     choices.push_back({'r', rule_label(question.proposed_amendment, question.without_sandbox), {}});
   if (question.network) {
-    choices.push_back({'r', host_label(false, to_string(*question.network)), {}});
+    if (!question.prompt_rule_stands)
+      choices.push_back({'r', host_label(false, to_string(*question.network)), {}});
     choices.push_back({'d', host_label(true, to_string(*question.network)), {}});
   }
   choices.push_back({'n', "no", {}});

@@ -63,6 +63,7 @@ std::optional<review_decision> decision_of(const review_request& question, std::
 /// A decision about a host that holds from now on.
 std::optional<review_answer> host_rule_of(const review_request& question, std::string_view key) {
   if (!question.network || (key != "r" && key != "d")) return std::nullopt;
+  if (key == "r" && question.prompt_rule_stands) return std::nullopt;
   auto answer = answer_of(question, review_decision::network_policy_amendment, "");
   answer.denies_host = key == "d";
   return answer;

@@ -49,7 +49,8 @@ struct attempt_record {
   std::optional<int> exit_code;
   std::optional<int> signal;
   std::optional<denial> denied;
-  std::vector<blocked_connection> blocked; ///< by the managed network, in order; at most 200
+  std::vector<blocked_connection> blocked; ///< by the managed network, in order; the first 200
+  std::size_t blocked_total = 0;           ///< of these and all later ones
   std::optional<error> failure;
   std::chrono::milliseconds duration{0};
   std::chrono::milliseconds limit{0}; ///< time limit; 0: it did not come to one

@@ -64,6 +64,8 @@ json::object attempt_json(const attempt_record& attempt) {
     for (const auto& one : attempt.blocked)
       blocked.push_back(blocked_json(one));
     out["blocked_connections"] = std::move(blocked);
+    if (attempt.blocked_total > attempt.blocked.size())
+      out["blocked_connections_total"] = attempt.blocked_total;
   }
   if (attempt.failure) out["failure"] = error_json(*attempt.failure);
   if (!attempt.warnings.empty()) {

@@ -88,7 +88,9 @@ struct review_request {
   bool without_sandbox = false; ///< does an approval cover leaving the sandbox (§D5)?
   bool strict = false; ///< strict review: only the automatic reviewer may say yes unasked (§49)
   std::optional<host_key> network; ///< set: it asks for this host only, while the command runs
-  bool user_may_be_asked = true;   ///< false: the approval policy lets no person be asked (§33)
+  /// A prompt rule decides about the host: it would beat a rule that allows it for good.
+  bool prompt_rule_stands = false;
+  bool user_may_be_asked = true; ///< false: the approval policy lets no person be asked (§33)
   ask_cause cause;
   std::chrono::milliseconds time_limit{0}; ///< how long it stands before a person; zero: no end
 };

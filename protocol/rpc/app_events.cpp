@@ -35,6 +35,11 @@ raw_json amendment_choice(const std::vector<std::string>& prefix) {
   return {std::move(json).take()};
 }
 
+/// Is a rule for the host on offer, for good?
+bool is_offered(const review_request& question, bool denies) {
+  return denies || !question.prompt_rule_stands;
+}
+
 raw_json host_choice(const host_key& host, bool denies) {
   json_writer json;
   json.open('{');
@@ -294,7 +299,8 @@ approval_request approval_of(const std::string& thread_id, const asked_at& at,
   }
   if (question.network)
     for (const bool denies : {false, true})
-      asked.available_decisions.push_back(host_choice(*question.network, denies));
+      if (is_offered(question, denies))
+        asked.available_decisions.push_back(host_choice(*question.network, denies));
   asked.available_decisions.push_back(word("decline"));
   asked.available_decisions.push_back(word("cancel"));
   return asked;
@@ -356,7 +362,8 @@ std::optional<named_decision> decision_from(const json_tree& decision,
       named == amendment_choice(question.proposed_amendment).text)
     return named_decision{review_decision::approved_execpolicy_amendment};
   for (const bool denies : {false, true})
-    if (question.network && named == host_choice(*question.network, denies).text)
+    if (question.network && is_offered(question, denies) &&
+        named == host_choice(*question.network, denies).text)
       return named_decision{review_decision::network_policy_amendment, denies};
   return std::nullopt;
 }

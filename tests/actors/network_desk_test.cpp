@@ -398,6 +398,27 @@ TEST_SUITE("actors.network_desk") {
     CHECK(end.refused->host == "https://ok.test:443"); // the last that names a host
   }
 
+  TEST_CASE("§143 nothing said that more were refused than are kept") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    for (std::uint64_t i = 0; i < network_desk::most_blocked + 10; ++i)
+      CHECK_FALSE(allowed(d.want("r1", i, wish_for("bad.test"))));
+    const auto end = only<desk::closed>(d.close("r1")).end;
+    CHECK(end.blocked.size() == network_desk::most_blocked);
+    CHECK(end.blocked_total == network_desk::most_blocked + 10);
+  }
+
+  TEST_CASE("§113 a yes for good was offered where a prompt rule goes on asking") {
+    network_desk d;
+    auto terms = terms_of("a");
+    terms.policy = policy_of({{"asks.test", decision::prompt}});
+    d.open("r1", terms);
+    CHECK(
+        only<desk::ask_review>(d.want("r1", 1, wish_for("asks.test"))).request.prompt_rule_stands);
+    CHECK_FALSE(
+        only<desk::ask_review>(d.want("r1", 2, wish_for("new.test"))).request.prompt_rule_stands);
+  }
+
   TEST_CASE("§143 a command cannot bury a person under questions") {
     network_desk d;
     d.open("r1", terms_of("a"));

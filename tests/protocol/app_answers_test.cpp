@@ -66,6 +66,15 @@ TEST_SUITE("protocol.app_answers") {
         amendment(R"("host":"example.com","action":"allow","protocol":"https","port":443)"));
     CHECK_FALSE(amendment(R"("host":"example.org","action":"allow","protocol":"https","port":80)"));
     CHECK_FALSE(amendment(R"("host":"example.org","action":"allow")"));
+    auto ruled = q; // a prompt rule would beat the one that allows
+    ruled.prompt_rule_stands = true;
+    CHECK(app::approval_of("t", {"turn", 1}, ruled).available_decisions.size() ==
+          asked.available_decisions.size() - 1);
+    CHECK_FALSE(
+        app::decision_from(tree_of(R"({"applyNetworkPolicyAmendment":{"network_policy_amendment":)"
+                                   R"({"action":"allow","host":"example.org","port":443,)"
+                                   R"("protocol":"https"}}})"),
+                           ruled));
     auto other = q;
     other.network.reset();
     for (const auto& choice : asked.available_decisions)
