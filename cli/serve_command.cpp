@@ -4,6 +4,7 @@
 #include "cli/audit_setup.hpp"
 #include "cli/explainer.hpp"
 #include "cli/output.hpp"
+#include "cli/own_program.hpp"
 #include "cli/serve_listeners.hpp"
 #include "cli/serve_threads.hpp"
 #include "config/credentials.hpp"
@@ -164,6 +165,7 @@ int serve_command(arguments given) {
   terms.explain = [&explain](std::string_view tool, const json_tree& call) {
     return explain_for(*explain, tool, call);
   };
+  terms.file_program = {beside_me("gatehouse"), "file-call"};
   terms.profiles = [&desk] { return desk->profiles(); };
   actors::endpoint endpoint{host, std::move(terms)};
 
@@ -202,11 +204,11 @@ int serve_command(arguments given) {
   auto published = publish(*read, *start, urls);
   if (!published) warn({to_string(published.error())});
   if (!(stdio ? print_error(urls) : print(urls))) return exit_failed;
-  const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
-                                                   [&](int) {
-                                                     ++signalled;
-                                                     stop = true;
-                                                   });
+  const auto signals =
+      reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP}, [&](int) {
+        ++signalled;
+        stop = true;
+      });
   if (!signals) {
     complain(signals.error());
     return exit_failed;

@@ -10,13 +10,21 @@ namespace app = rpc::app;
 
 namespace {
 
-struct all_methods : thread_methods, tool_methods, terminal_methods, approval_methods {
+struct all_methods : thread_methods,
+                     tool_methods,
+                     terminal_methods,
+                     command_methods,
+                     file_methods,
+                     approval_methods {
   all_methods(app_session& session, const rpc_reply& done)
       : thread_methods{{session, done}}, tool_methods{{session, done}},
-        terminal_methods{{session, done}}, approval_methods{{session, done}} {}
+        terminal_methods{{session, done}}, command_methods{{session, done}},
+        file_methods{{session, done}}, approval_methods{{session, done}} {}
   using thread_methods::operator();
   using tool_methods::operator();
   using terminal_methods::operator();
+  using command_methods::operator();
+  using file_methods::operator();
   using approval_methods::operator();
 };
 
