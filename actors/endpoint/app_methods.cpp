@@ -39,7 +39,10 @@ std::shared_ptr<thread_entry> app_methods_base::need(const std::string& thread_i
 bool takes_time(std::string_view method) noexcept {
   return method == app::methods::thread_start::name ||
          method == app::methods::settings_update::name ||
-         method == app::methods::policy_explain::name || method == app::methods::profile_list::name;
+         method == app::methods::policy_explain::name ||
+         method == app::methods::profile_list::name || method == app::methods::write_file::name ||
+         method == app::methods::create_directory::name || method == app::methods::remove::name ||
+         method == app::methods::copy::name;
 }
 
 bool perform(app_session& session, const rpc::message& request, const rpc_reply& done) {

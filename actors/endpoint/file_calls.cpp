@@ -1,6 +1,7 @@
 #include "actors/endpoint/file_calls.hpp"
 
 #include "actors/attempt_launch.hpp"
+#include "actors/confined_file_call.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/hook_rules.hpp"
 #include "actors/real_places.hpp"
@@ -28,7 +29,6 @@ namespace {
 
 constexpr std::size_t most_open = 64; // each is a process and a boundary
 constexpr std::size_t most_open_of_one = 16;
-constexpr std::chrono::milliseconds longest{60'000};
 constexpr std::size_t most_written = 11U << 20U; // as much as can be read
 
 bool writes(file_method method) {
@@ -128,7 +128,7 @@ rpc::failure failure_from(const failure& failed) {
   };
   if (failed.code == code::not_found) return told("notFound", rpc::code::not_found);
   if (failed.kind == "tooLarge")
-    return refused(failed.message + ". Read it in parts, by a command", "tooLarge",
+    return refused(failed.message + ". Ask for less, or use a command", "tooLarge",
                    rpc::code::internal);
   if (!failed.kind.empty()) return told(failed.kind, rpc::code::internal);
   if (failed.code == code::invalid_request) return told("notTaken", rpc::code::invalid_request);
@@ -213,20 +213,11 @@ void file_calls::start(const call_ptr& call) {
   const auto& terms = call->entry->opening.terms;
   if (const auto why = cannot_confine(terms)) return answer(call, *why);
   const auto& session = terms.session;
-  auto profile = session.profile;
-  profile.network = network_policy::restricted;
-  auto launch = launch_for(terms.shell, session.cwd, session.context.project_roots,
-                           std::move(profile), session.backend);
-  launch.command_cwd = "/";
+  auto launch = launch_for(terms.shell, session.cwd, session.context.project_roots, session.profile,
+                           session.backend);
   launch.command = program_;
   open_program(launch);
-  reactor::exchange_request exchange;
-  exchange.spawn.argv = sandbox::launch_argv(launch);
-  exchange.spawn.program = terms.shell.helper;
-  exchange.spawn.env = {"PATH=/usr/bin:/bin"};
-  exchange.input = encode_file_call(call->what);
-  exchange.limit = longest;
-  exchange.max_output = 32U << 20U;
+  auto exchange = confined_file_call(std::move(launch), call->what);
   call->what.bytes.clear();
   const auto number = ++last_;
   exchanges_[number] = std::make_unique<reactor::program_exchange>(
@@ -240,24 +231,13 @@ void file_calls::start(const call_ptr& call) {
 }
 
 void file_calls::ended(const call_ptr& call, const reactor::exchange_end& end) {
-  using ending = reactor::exchange_end::ending;
-  const auto too_large = refused("the answer is too large for one message. Ask for less, or use a "
-                                 "command",
-                                 "tooLarge", rpc::code::internal);
-  if (end.too_much) return answer(call, too_large);
-  if (end.how == ending::timed_out)
-    return answer(call, refused("it took longer than " + std::to_string(longest.count()) +
-                                    " ms and was ended; what it had done by then stands",
-                                "io", rpc::code::internal));
-  if (end.how == ending::exited && end.code == 0)
-    if (const auto made = decode_file_answer(end.out)) {
-      if (made->failed) return answer(call, failure_from(*made->failed));
-      if (made->result.size() > call->most_bytes) return answer(call, too_large);
-      return answer(call, made->result);
-    }
-  answer(call, refused("the file call could not be made inside the boundary: " +
-                           (end.why.empty() ? end.err : end.why),
-                       "sandboxUnavailable", rpc::code::internal));
+  const auto made = file_answer_of(end);
+  if (made.failed) return answer(call, failure_from(*made.failed));
+  if (made.result.size() > call->most_bytes)
+    return answer(
+        call,
+        failure_from({code::internal, "the answer is too large for one message", "tooLarge", {}}));
+  answer(call, made.result);
 }
 
 void file_calls::answer(const call_ptr& call, const rpc_outcome& what) {
