@@ -121,6 +121,7 @@ result<thread_messages::explained_call> session_thread::explain(const tool_argum
   } else {
     told.evaluation = judge(plan, terms_.judgement);
   }
+  told.strict_review = plan.strict_review;
   auto& requirement = told.evaluation.requirement;
   const auto refuse = [&](std::string why) {
     requirement = {};

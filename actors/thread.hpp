@@ -70,6 +70,7 @@ struct cancel_call {
 struct explained_call {
   exec_evaluation evaluation;
   sandbox_summary sandbox;
+  bool strict_review = false; ///< even `skip` would be reviewed (§49)
 };
 /// Decides about a call as begin_call would at this moment, with the rules, grants and policies of
 /// the thread; nothing runs and nobody is asked (§133a). Errors: errc::invalid_request for tools

@@ -94,6 +94,10 @@ void thread_host::record_in(program_audit audit) {
   state_->audit = std::move(audit);
 }
 
+std::shared_ptr<audit_sink> thread_host::audit_sink() const {
+  return state_->audit.sink;
+}
+
 thread_handle thread_host::open(thread_terms terms) {
   auto& s = *state_;
   if (terms.id.empty()) terms.id = "thread-" + random_id();

@@ -26,6 +26,8 @@ public:
   /// Every thread that is opened from here on is recorded (§205). The sink's last owner is this
   /// host, so that it does not outlive the loop.
   void record_in(program_audit audit);
+  /// Where that is; unset: nothing is recorded. Kept no longer than this host.
+  [[nodiscard]] std::shared_ptr<actors::audit_sink> audit_sink() const;
 
   /// @param terms their `id` may be empty: one is made
   thread_handle open(thread_terms terms);

@@ -34,8 +34,12 @@ file_answer refused(int code, std::string message) {
   return {{}, failure{code, std::move(message), {}, {}}};
 }
 file_answer failed_with(int number) {
-  return refused(number == ENOENT ? code::not_found : code::internal,
-                 std::string{std::strerror(number)} + " (os error " + std::to_string(number) + ")");
+  const bool denied = number == EACCES || number == EPERM || number == EROFS;
+  return {{},
+          failure{number == ENOENT ? code::not_found : code::internal,
+                  std::string{std::strerror(number)} + " (os error " + std::to_string(number) + ")",
+                  denied ? "denied" : "",
+                  {}}};
 }
 
 /// Closes what it holds.
@@ -95,8 +99,12 @@ file_answer read_file(const file_call& call) {
   if (!S_ISREG(st.st_mode))
     return refused(code::invalid_request, "path `" + call.path + "` is not a file");
   if (static_cast<std::uint64_t>(st.st_size) > max_file_bytes)
-    return refused(code::invalid_request,
-                   "the file is too large for one message; open it and read blocks");
+    return {{},
+            failure{code::invalid_request,
+                    "the file has " + std::to_string(st.st_size) + " bytes; one message takes " +
+                        std::to_string(max_file_bytes),
+                    "tooLarge",
+                    {}}};
   std::string bytes;
   if (const int bad = read_range(file.get(), 0, max_file_bytes, bytes)) return failed_with(bad);
   return ok("{\"dataBase64\":\"" + encode_base64(bytes) + "\"}");

@@ -1,5 +1,6 @@
 #include "cli/exec_server_session_files.hpp"
 
+#include "actors/confined_file_call.hpp"
 #include "cli/exec_server_files.hpp"
 #include "protocol/audit.hpp"
 #include "protocol/profile_json.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 using namespace exec_server;
 
-constexpr std::chrono::milliseconds file_limit{60'000};
 constexpr std::chrono::milliseconds watch_interval{25};
 
 bool exists(const std::string& path) {
@@ -74,35 +74,20 @@ void exec_session_files::perform(file_call call, const exec_reply& answer) {
   gatehouse::sandbox::launch_request launch;
   launch.helper = terms_.host.helper;
   launch.policy_cwd = sandbox.cwd;
-  launch.command_cwd = "/";
   launch.profile = sandbox.profile;
-  launch.profile.network = network_policy::restricted;
   launch.workspace_roots = sandbox.workspace_roots;
   launch.legacy_landlock = sandbox.legacy_landlock;
   launch.protected_paths = terms_.host.protected_paths;
   launch.hidden_paths = terms_.host.hidden_paths;
   launch.command = {terms_.host.own, "file-call"};
-  reactor::exchange_request exchange;
-  exchange.spawn.argv = gatehouse::sandbox::launch_argv(launch);
-  exchange.spawn.program = terms_.host.helper;
-  exchange.spawn.env = {"PATH=/usr/bin:/bin"};
-  exchange.input = encode_file_call(call);
-  exchange.limit = file_limit;
-  exchange.max_output = 32 * 1024 * 1024;
+  auto exchange = actors::confined_file_call(std::move(launch), call);
   const auto number = ++last_exchange_;
   exchanges_[number] = std::make_unique<reactor::program_exchange>(
       *terms_.host.loop, std::move(exchange),
-      [this, number, deliver, answer](const reactor::exchange_end& end) {
+      [this, number, deliver](const reactor::exchange_end& end) {
         const auto own = std::move(exchanges_[number]);
         exchanges_.erase(number);
-        using ending = reactor::exchange_end::ending;
-        if (end.how == ending::exited && end.code == 0)
-          if (const auto done = decode_file_answer(end.out)) return deliver(*done);
-        answer({}, failure{code::internal,
-                           "the file call could not be made inside the boundary: " +
-                               (end.why.empty() ? end.err : end.why),
-                           "sandboxUnavailable",
-                           {}});
+        deliver(actors::file_answer_of(end));
       });
 }
 

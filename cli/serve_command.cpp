@@ -4,6 +4,7 @@
 #include "cli/audit_setup.hpp"
 #include "cli/explainer.hpp"
 #include "cli/output.hpp"
+#include "cli/own_program.hpp"
 #include "cli/serve_listeners.hpp"
 #include "cli/serve_threads.hpp"
 #include "config/credentials.hpp"
@@ -164,6 +165,7 @@ int serve_command(arguments given) {
   terms.explain = [&explain](std::string_view tool, const json_tree& call) {
     return explain_for(*explain, tool, call);
   };
+  terms.file_program = {beside_me("gatehouse"), "file-call"};
   terms.profiles = [&desk] { return desk->profiles(); };
   actors::endpoint endpoint{host, std::move(terms)};
 

@@ -505,6 +505,8 @@ result<file_answer> decode_file_answer(std::string_view message) {
     auto why = text(*failed, "message");
     if (!value || !why) return error{errc::invalid_request, "not a file answer", {}};
     out.failed = failure{static_cast<int>(*value), *std::move(why), {}, {}};
+    if (const auto* data = member(*failed, "data"))
+      if (auto kind = text(*data, "kind")) out.failed->kind = *std::move(kind);
     return out;
   }
   const auto* answer = member(*tree, "result");

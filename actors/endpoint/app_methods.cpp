@@ -10,13 +10,21 @@ namespace app = rpc::app;
 
 namespace {
 
-struct all_methods : thread_methods, tool_methods, terminal_methods, approval_methods {
+struct all_methods : thread_methods,
+                     tool_methods,
+                     terminal_methods,
+                     command_methods,
+                     file_methods,
+                     approval_methods {
   all_methods(app_session& session, const rpc_reply& done)
       : thread_methods{{session, done}}, tool_methods{{session, done}},
-        terminal_methods{{session, done}}, approval_methods{{session, done}} {}
+        terminal_methods{{session, done}}, command_methods{{session, done}},
+        file_methods{{session, done}}, approval_methods{{session, done}} {}
   using thread_methods::operator();
   using tool_methods::operator();
   using terminal_methods::operator();
+  using command_methods::operator();
+  using file_methods::operator();
   using approval_methods::operator();
 };
 
@@ -31,7 +39,10 @@ std::shared_ptr<thread_entry> app_methods_base::need(const std::string& thread_i
 bool takes_time(std::string_view method) noexcept {
   return method == app::methods::thread_start::name ||
          method == app::methods::settings_update::name ||
-         method == app::methods::policy_explain::name || method == app::methods::profile_list::name;
+         method == app::methods::policy_explain::name ||
+         method == app::methods::profile_list::name || method == app::methods::write_file::name ||
+         method == app::methods::create_directory::name || method == app::methods::remove::name ||
+         method == app::methods::copy::name;
 }
 
 bool perform(app_session& session, const rpc::message& request, const rpc_reply& done) {

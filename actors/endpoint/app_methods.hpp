@@ -1,7 +1,9 @@
 #pragma once
 
 #include "actors/endpoint/app_session.hpp"
+#include "actors/endpoint/file_calls.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,6 +53,30 @@ struct tool_methods : app_methods_base {
   void operator()(rpc::app::methods::tool_cancel, const rpc::app::tool_cancel_params& p) const;
   void operator()(rpc::app::methods::policy_explain, const rpc::app::explain_params& p) const;
   void operator()(rpc::app::methods::profile_list, const rpc::app::nothing&) const;
+};
+
+/// command/exec and what belongs to it
+struct command_methods : app_methods_base {
+  void operator()(rpc::app::methods::command_exec, const rpc::app::command_exec_params& p) const;
+  void operator()(rpc::app::methods::command_write, const rpc::app::command_write_params& p) const;
+  void operator()(rpc::app::methods::command_resize,
+                  const rpc::app::command_resize_params& p) const;
+  void operator()(rpc::app::methods::command_terminate, const rpc::app::command_params& p) const;
+};
+
+/// fs/*
+struct file_methods : app_methods_base {
+  void operator()(rpc::app::methods::read_file, const rpc::app::file_params& p) const;
+  void operator()(rpc::app::methods::write_file, const rpc::app::write_file_params& p) const;
+  void operator()(rpc::app::methods::create_directory,
+                  const rpc::app::create_directory_params& p) const;
+  void operator()(rpc::app::methods::get_metadata, const rpc::app::file_params& p) const;
+  void operator()(rpc::app::methods::read_directory, const rpc::app::file_params& p) const;
+  void operator()(rpc::app::methods::remove, const rpc::app::remove_params& p) const;
+  void operator()(rpc::app::methods::copy, const rpc::app::copy_params& p) const;
+
+private:
+  void perform(const std::optional<std::string>& thread_id, exec_server::file_call call) const;
 };
 
 /// thread/backgroundTerminals/* (§127)

@@ -13,7 +13,8 @@ namespace app = rpc::app;
 app_session::app_session(std::string id, authority who, endpoint_services& services)
     : id_{std::move(id)}, who_{who}, services_{services}, limits_{services.limits}, out_{services},
       feed_{std::make_shared<event_feed>(out_, services.limits.frame_bytes)},
-      calls_{std::make_shared<call_share>(limits_)},
+      calls_{std::make_shared<call_share>(limits_)}, commands_{std::make_shared<command_book>(
+                                                         out_, calls_)},
       lane_{std::make_shared<request_lane>(
           [&loop = services.loop](request_lane::work what) { loop.post(std::move(what)); },
           services.limits.waiting_requests)} {}
@@ -27,6 +28,7 @@ void app_session::attach(std::shared_ptr<client_port> port, bool version,
 }
 
 void app_session::detach() {
+  commands_->connection_lost();
   out_.detach();
   feed_->detach();
 }

@@ -3,6 +3,7 @@
 #include "actors/endpoint/call_book.hpp"
 #include "actors/endpoint/client_wishes.hpp"
 #include "actors/endpoint/client_writer.hpp"
+#include "actors/endpoint/command_book.hpp"
 #include "actors/endpoint/event_feed.hpp"
 #include "actors/endpoint/request_lane.hpp"
 
@@ -24,7 +25,7 @@ public:
   [[nodiscard]] authority who() const noexcept { return who_; }
 
   void attach(std::shared_ptr<client_port> port, bool version, const client_manner& manner);
-  /// The connection is gone; what runs goes on.
+  /// The connection is gone; what runs goes on, but for commands of its client's own.
   void detach();
   /// Sends what was missed, after a resumption.
   void catch_up() { feed_->catch_up(); }
@@ -53,6 +54,7 @@ public:
   /// Answers that its client has yet to read.
   [[nodiscard]] std::size_t unsent() const noexcept { return out_.waiting(); }
   [[nodiscard]] const std::shared_ptr<call_share>& calls() const noexcept { return calls_; }
+  [[nodiscard]] command_book& commands() noexcept { return *commands_; }
 
 private:
   void carry_out(const rpc::message& message, const rpc_reply& reply);
@@ -64,6 +66,7 @@ private:
   client_writer out_;
   std::shared_ptr<event_feed> feed_;
   std::shared_ptr<call_share> calls_;
+  std::shared_ptr<command_book> commands_;
   std::shared_ptr<request_lane> lane_;
   std::uint64_t connection_ = 0; ///< counts those that this session had
   bool all_approvals_ = false;

@@ -1,6 +1,7 @@
 #include "actors/endpoint/endpoint.hpp"
 
 #include "actors/endpoint/client_wishes.hpp"
+#include "actors/endpoint/file_calls.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
 #include "reactor/clock.hpp"
@@ -167,22 +168,25 @@ private:
 
 endpoint::endpoint(thread_host& host, endpoint_terms terms)
     : host_{host}, instance_{"session-" + random_id().substr(0, 8) + "-"},
-      threads_{host, std::move(terms.open_thread), terms.limits}, services_{
-                                                                      threads_,
-                                                                      terms.limits,
-                                                                      std::move(terms.version),
-                                                                      std::move(terms.explain),
-                                                                      std::move(terms.profiles),
-                                                                      std::move(terms.sandboxes),
-                                                                      reactor::unix_ms_now,
-                                                                      host.loop()} {
+      threads_{host, std::move(terms.open_thread), terms.limits},
+      services_{threads_,
+                terms.limits,
+                std::move(terms.version),
+                std::move(terms.explain),
+                std::move(terms.profiles),
+                std::move(terms.sandboxes),
+                reactor::unix_ms_now,
+                host.loop(),
+                std::make_shared<file_calls>(host, std::move(terms.file_program))} {
   threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
     for (const auto& [id, one] : sessions_)
       one.session->thread_started(entry);
   });
   threads_.on_closed([this](const std::shared_ptr<thread_entry>& entry) {
-    for (const auto& [id, one] : sessions_)
+    for (const auto& [id, one] : sessions_) {
       one.session->feed().closed(*entry);
+      one.session->commands().closed(*entry);
+    }
     if (ending_ && threads_.is_empty()) hang_up();
   });
 }

@@ -16,6 +16,8 @@ struct endpoint_terms {
   std::function<result<std::string>(std::string_view tool, const json_tree& arguments)> explain;
   std::function<result<std::vector<rpc::app::profile_summary>>()> profiles;
   std::vector<std::string> sandboxes; ///< told to clients
+  /// Makes one call about files inside a boundary (`gatehouse file-call`); empty: there are none.
+  std::vector<std::string> file_program{};
   std::string version;
   endpoint_limits limits;
 };

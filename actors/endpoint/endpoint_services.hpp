@@ -7,11 +7,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gatehouse::actors {
+
+class file_calls;
 
 /// What sessions share. Loop's thread; outlives them.
 struct endpoint_services {
@@ -25,6 +28,7 @@ struct endpoint_services {
   std::vector<std::string> sandboxes; ///< what commands are confined by here
   std::function<std::int64_t()> unix_ms;
   reactor::event_loop& loop;
+  std::shared_ptr<file_calls> files{}; ///< never null in a server
 };
 
 } // namespace gatehouse::actors

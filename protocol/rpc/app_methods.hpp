@@ -125,6 +125,101 @@ struct tool_cancel {
   using params = tool_cancel_params;
   using result = nothing;
 };
+struct command_exec {
+  static constexpr std::string_view name = "command/exec";
+  static constexpr std::string_view about =
+      "Runs a command of a client's own as a call of a thread: the same judges, approvals, "
+      "sandbox, "
+      "audit and events as `tool/call`. The answer comes at its end. It ends with its connection, "
+      "unless it is `detachable`.";
+  static constexpr caller who = caller::agent;
+  using params = command_exec_params;
+  using result = command_exec_result;
+};
+struct command_write {
+  static constexpr std::string_view name = "command/exec/write";
+  static constexpr std::string_view about =
+      "Types into the terminal of a command of this client. It is a call of the thread, like "
+      "write_stdin.";
+  static constexpr caller who = caller::agent;
+  using params = command_write_params;
+  using result = command_write_result;
+};
+struct command_resize {
+  static constexpr std::string_view name = "command/exec/resize";
+  static constexpr std::string_view about = "Sets the size of the terminal of a command.";
+  static constexpr caller who = caller::agent;
+  using params = command_resize_params;
+  using result = nothing;
+};
+struct command_terminate {
+  static constexpr std::string_view name = "command/exec/terminate";
+  static constexpr std::string_view about =
+      "Ends a command of this client; its result still comes.";
+  static constexpr caller who = caller::agent;
+  using params = command_params;
+  using result = nothing;
+};
+struct read_file {
+  static constexpr std::string_view name = "fs/readFile";
+  static constexpr std::string_view about =
+      "Reads a file inside the boundary of a thread. All of fs/* happens there, as commands do: "
+      "what "
+      "the profile denies cannot be read, and what it protects cannot be written. A thread without "
+      "a boundary is refused. A missing file is -32004, one above 11 MiB `tooLarge`.";
+  static constexpr caller who = caller::anyone;
+  using params = file_params;
+  using result = read_file_result;
+};
+struct write_file {
+  static constexpr std::string_view name = "fs/writeFile";
+  static constexpr std::string_view about =
+      "Writes a file. Whatever changes files is judged before as a patch of that path is, and "
+      "refused (`refused`) where a reviewer would have to be asked: nobody is asked here. It is "
+      "recorded before it happens.";
+  static constexpr caller who = caller::anyone;
+  using params = write_file_params;
+  using result = nothing;
+};
+struct create_directory {
+  static constexpr std::string_view name = "fs/createDirectory";
+  static constexpr std::string_view about = "Makes a folder; judged as fs/writeFile is.";
+  static constexpr caller who = caller::anyone;
+  using params = create_directory_params;
+  using result = nothing;
+};
+struct get_metadata {
+  static constexpr std::string_view name = "fs/getMetadata";
+  static constexpr std::string_view about = "What stands at a path. Nothing is -32004.";
+  static constexpr caller who = caller::anyone;
+  using params = file_params;
+  using result = metadata_result;
+};
+struct read_directory {
+  static constexpr std::string_view name = "fs/readDirectory";
+  static constexpr std::string_view about = "The names in a folder.";
+  static constexpr caller who = caller::anyone;
+  using params = file_params;
+  using result = read_directory_result;
+};
+struct remove {
+  static constexpr std::string_view name = "fs/remove";
+  static constexpr std::string_view about =
+      "Removes a file or an empty folder, or with `recursive` all of a folder; judged as "
+      "fs/writeFile is.";
+  static constexpr caller who = caller::anyone;
+  using params = remove_params;
+  using result = nothing;
+};
+struct copy {
+  static constexpr std::string_view name = "fs/copy";
+  static constexpr std::string_view about =
+      "Copies a file or folder; what is there is written over, links are copied as links. The "
+      "destination is judged as by fs/writeFile.";
+  static constexpr caller who = caller::anyone;
+  using params = copy_params;
+  using result = nothing;
+};
 struct terminals_list {
   static constexpr std::string_view name = "thread/backgroundTerminals/list";
   static constexpr std::string_view about = "The terminal sessions of a thread (§127).";
@@ -221,16 +316,17 @@ struct profile_list {
 
 } // namespace methods
 
-using method_list =
-    std::tuple<methods::initialize, methods::thread_start, methods::thread_resume,
-               methods::settings_update, methods::thread_unsubscribe, methods::thread_read,
-               methods::thread_list, methods::thread_close, methods::turn_start,
-               methods::turn_complete, methods::turn_interrupt, methods::tool_call,
-               methods::tool_cancel, methods::terminals_list, methods::terminals_read,
-               methods::terminals_signal, methods::terminals_resize, methods::terminals_terminate,
-               methods::terminals_clean, methods::policy_explain, methods::approval_list,
-               methods::approval_resolve, methods::approval_allow_refused, methods::grant_revoke,
-               methods::profile_list>;
+using method_list = std::tuple<
+    methods::initialize, methods::thread_start, methods::thread_resume, methods::settings_update,
+    methods::thread_unsubscribe, methods::thread_read, methods::thread_list, methods::thread_close,
+    methods::turn_start, methods::turn_complete, methods::turn_interrupt, methods::tool_call,
+    methods::tool_cancel, methods::command_exec, methods::command_write, methods::command_resize,
+    methods::command_terminate, methods::read_file, methods::write_file, methods::create_directory,
+    methods::get_metadata, methods::read_directory, methods::remove, methods::copy,
+    methods::terminals_list, methods::terminals_read, methods::terminals_signal,
+    methods::terminals_resize, methods::terminals_terminate, methods::terminals_clean,
+    methods::policy_explain, methods::approval_list, methods::approval_resolve,
+    methods::approval_allow_refused, methods::grant_revoke, methods::profile_list>;
 
 /// The requests of the server: questions to reviewers, by what they are about.
 namespace server_requests {
@@ -314,6 +410,9 @@ struct connection_blocked : notification<connection_event> {
 struct output : notification<app::output_delta> {
   static constexpr std::string_view name = "item/commandExecution/outputDelta";
 };
+struct command_output : notification<app::command_output> {
+  static constexpr std::string_view name = "command/exec/outputDelta";
+};
 struct terminal_interaction : notification<app::terminal_interaction> {
   static constexpr std::string_view name = "item/commandExecution/terminalInteraction";
 };
@@ -339,9 +438,9 @@ using notification_list = std::tuple<
     notifications::thread_status_changed, notifications::thread_closed, notifications::turn_started,
     notifications::turn_completed, notifications::item_started, notifications::item_completed,
     notifications::attempt_started, notifications::attempt_denied,
-    notifications::connection_blocked, notifications::output, notifications::terminal_interaction,
-    notifications::terminal_ended, notifications::resolved, notifications::events_missed,
-    notifications::settings_updated, notifications::warning>;
+    notifications::connection_blocked, notifications::output, notifications::command_output,
+    notifications::terminal_interaction, notifications::terminal_ended, notifications::resolved,
+    notifications::events_missed, notifications::settings_updated, notifications::warning>;
 
 /// Calls `handle(Method{}, params)` for the method of `request`. False when there is no such
 /// method. Parameters that cannot be read: `refuse(failure)`.

@@ -1,7 +1,9 @@
+import { fromBase64, toBase64 } from './base64.js';
 import type { InitializeResult, Notifications, Requests } from './protocol.js';
 import { Session, type SessionEvents, type SessionOptions } from './session.js';
 
 type Params<M extends keyof Requests> = Requests[M]['params'];
+type InThread<M extends keyof Requests> = Params<M> & { threadId: string };
 type Result<M extends keyof Requests> = Promise<Requests[M]['result']>;
 
 /** What both authorities may do. `AgentClient` and `ReviewerClient` add their own. */
@@ -118,6 +120,38 @@ export abstract class EndpointClient {
   /** The document of `gatehouse policy explain --json`. */
   explain(params: Params<'policy/explain'>): Result<'policy/explain'> {
     return this.session.request('policy/explain', params);
+  }
+
+  /** The bytes of a file, as the profile of the thread lets it be read. */
+  async readFile(params: InThread<'fs/readFile'>): Promise<Uint8Array> {
+    return fromBase64((await this.session.request('fs/readFile', params)).dataBase64);
+  }
+
+  /** Rejects where a reviewer would have to be asked: nobody is asked here. */
+  async writeFile(
+    { data, ...where }: Omit<InThread<'fs/writeFile'>, 'dataBase64'> & { data: string | Uint8Array },
+  ): Promise<void> {
+    await this.session.request('fs/writeFile', { ...where, dataBase64: toBase64(data) });
+  }
+
+  async createDirectory(params: InThread<'fs/createDirectory'>): Promise<void> {
+    await this.session.request('fs/createDirectory', params);
+  }
+
+  getMetadata(params: InThread<'fs/getMetadata'>): Result<'fs/getMetadata'> {
+    return this.session.request('fs/getMetadata', params);
+  }
+
+  async readDirectory(params: InThread<'fs/readDirectory'>): Promise<Requests['fs/readDirectory']['result']['entries']> {
+    return (await this.session.request('fs/readDirectory', params)).entries;
+  }
+
+  async removePath(params: InThread<'fs/remove'>): Promise<void> {
+    await this.session.request('fs/remove', params);
+  }
+
+  async copyPath(params: InThread<'fs/copy'>): Promise<void> {
+    await this.session.request('fs/copy', params);
   }
 
   async listProfiles(): Promise<Requests['permissionProfile/list']['result']['data']> {

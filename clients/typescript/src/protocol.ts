@@ -145,6 +145,61 @@ export interface ClientInfo {
   version?: string;
 }
 
+/** A command that a client runs for itself. It is a call of the thread. */
+export interface CommandExecParams {
+  /** must be given: a command is judged by the policy of a thread */
+  threadId?: string;
+  /** its words; run as they are */
+  command?: string[];
+  /** of the client's choice, 1 to 128 bytes, for write, resize, terminate and the output: must be given with `tty` and `streamStdoutStderr`. Free again when the command has ended. Also the id of the call, unless the thread knows that one already */
+  processId?: string;
+  /** left out: the folder of the thread */
+  cwd?: string;
+  /** a terminal session of the thread; what it says is all `stdout` */
+  tty?: boolean;
+  /** with `tty` only; set right after the start, before it the size is 24 × 80 */
+  size?: TerminalSize;
+  /** with `tty` only: what has no terminal has no input */
+  streamStdin?: boolean;
+  /** command/exec/outputDelta to this connection; what was sent so is not in the result */
+  streamStdoutStderr?: boolean;
+  /** of each stream, 0 to 1048576; left out: 1048576 */
+  outputBytesCap?: number;
+  /** true is refused */
+  disableOutputCap?: boolean;
+  /** 1 to 86400000; left out: as for shell_command. Not with `tty` */
+  timeoutMs?: number;
+  /** with `tty` only, where it changes nothing: a terminal session has no limit of its own */
+  disableTimeout?: boolean;
+  /** true: goes on when its connection is lost; else it ends then */
+  detachable?: boolean;
+  /** refused unless it is empty: the environment is the thread's */
+  env?: unknown;
+  /** refused: the profile of the thread decides */
+  sandboxPolicy?: unknown;
+  /** refused: the profile of the thread decides */
+  permissionProfile?: unknown;
+}
+
+/** How a command ended. A refusal is a result, not an error. */
+export interface CommandExecResult {
+  /** as of `gatehouse run`: the command's own; 128+n after a signal, 124 time-out, 125 refused, 126 and 127 not executable and not found, 120 stopped by the user, 121 no boundary */
+  exitCode: number;
+  /** empty where it was streamed */
+  stdout: string;
+  /** empty where it was streamed */
+  stderr: string;
+  /** of its item in the thread */
+  callId: string;
+  status: CallStatus;
+  /** what is here, or was streamed, is not all of it */
+  outputTruncated: boolean;
+  /** the boundary refused something */
+  sandboxDenied: boolean;
+  /** why it was refused or denied and the safer path; else empty */
+  message: string;
+}
+
 /** A call as an item of its thread. */
 export interface CommandItem {
   /** the same from start to end */
@@ -165,6 +220,48 @@ export interface CommandItem {
   message?: string;
   /** the document of `gatehouse run --json` */
   report?: unknown;
+}
+
+/** Output of a command of this client, as it comes. */
+export interface CommandOutput {
+  processId: string;
+  /** counts from 1 without a gap, over both streams */
+  seq: number;
+  stream: StreamName;
+  /** whole characters of UTF-8; bytes that are none are U+FFFD */
+  deltaBase64: string;
+  /** of this stream nothing more is sent, and there was more */
+  capReached: boolean;
+  /** left out before this one, since the client read too slowly */
+  droppedBytes?: number;
+}
+
+/** Names a command that runs. */
+export interface CommandParams {
+  processId: string;
+}
+
+/** The new size of a command's terminal. */
+export interface CommandResizeParams {
+  processId: string;
+  size: TerminalSize;
+}
+
+/** Input for a command with a terminal. */
+export interface CommandWriteParams {
+  processId: string;
+  /** UTF-8 text without NUL */
+  deltaBase64?: string;
+  /** true is refused: a terminal stays open; Ctrl-D (BA==) tells its reader the end */
+  closeStdin?: boolean;
+}
+
+/** Empty when it was written. A refusal is a result, not an error. */
+export interface CommandWriteResult {
+  /** set: it was not written */
+  status?: CallStatus;
+  /** then: why */
+  message?: string;
 }
 
 /** The managed network refused a connection, at the moment when it did. Of one command the first 200 are told. */
@@ -189,6 +286,28 @@ export interface ConnectionEvent {
   message: string;
 }
 
+/** Names what is to be copied, and where to. */
+export interface CopyParams {
+  /** must be given: files are touched under the profile of a thread */
+  threadId?: string;
+  /** absolute */
+  sourcePath: string;
+  /** absolute */
+  destinationPath: string;
+  /** must be true for a folder; left out: false */
+  recursive?: boolean;
+}
+
+/** Names a folder to be made. */
+export interface CreateDirectoryParams {
+  /** must be given: files are touched under the profile of a thread */
+  threadId?: string;
+  /** absolute */
+  path: string;
+  /** left out: true; the folders above it, too, and one that is there is fine */
+  recursive?: boolean;
+}
+
 /** What policy said before anybody was asked: it may run, somebody must be asked, it may not. */
 export type Decision = "allow" | "prompt" | "forbidden";
 
@@ -211,6 +330,15 @@ export interface DenialEvent {
   remedy: string;
 }
 
+/** One name in a folder. */
+export interface DirectoryEntry {
+  fileName: string;
+  /** links followed */
+  isDirectory: boolean;
+  /** links followed */
+  isFile: boolean;
+}
+
 /** Asks what would be decided; nothing runs. */
 export interface ExplainParams {
   threadId?: string;
@@ -218,6 +346,14 @@ export interface ExplainParams {
   tool?: string;
   /** of the tool */
   arguments: unknown;
+}
+
+/** Names a file or folder. */
+export interface FileParams {
+  /** must be given: files are touched under the profile of a thread */
+  threadId?: string;
+  /** absolute */
+  path: string;
 }
 
 /** One file of a patch. */
@@ -306,6 +442,21 @@ export interface Limits {
   sessionGraceMs: number;
 }
 
+/** What stands at a path. */
+export interface MetadataResult {
+  /** links followed */
+  isDirectory: boolean;
+  /** links followed */
+  isFile: boolean;
+  isSymlink: boolean;
+  /** in bytes, links followed */
+  size: number;
+  /** 0: not known */
+  createdAtMs: number;
+  /** links followed */
+  modifiedAtMs: number;
+}
+
 /** Events that a slow or absent client missed and that are no longer kept: pieces of output first, which item/completed says again as a whole. thread/read tells what is so now. */
 export interface MissedEvents {
   threadId: string;
@@ -350,6 +501,16 @@ export interface ProfileSummary {
   profile: unknown;
 }
 
+/** What is in a folder, in no order. */
+export interface ReadDirectoryResult {
+  entries: DirectoryEntry[];
+}
+
+/** The contents of a file. */
+export interface ReadFileResult {
+  dataBase64: string;
+}
+
 /** An action that was approved for the session. */
 export interface Remembered {
   id: number;
@@ -363,6 +524,18 @@ export interface RememberedHost {
   /** protocol, name and port */
   host: string;
   allowed: boolean;
+}
+
+/** Names what is to be removed. */
+export interface RemoveParams {
+  /** must be given: files are touched under the profile of a thread */
+  threadId?: string;
+  /** absolute */
+  path: string;
+  /** left out: false. true is judged as `rm -rf` is */
+  recursive?: boolean;
+  /** true: what is not there is fine. Left out: false */
+  force?: boolean;
 }
 
 /** A question is answered or withdrawn; late answers are ignored. */
@@ -536,6 +709,14 @@ export interface TerminalSignalParams {
   sessionId: number;
   /** its number: 1 (HUP), 2 (INT), 3 (QUIT), 9 (KILL), 10 (USR1), 12 (USR2), 15 (TERM), 18 (CONT) or 28 (WINCH) */
   signal: number;
+}
+
+/** The size of a terminal. */
+export interface TerminalSize {
+  /** 1 to 1000 */
+  rows: number;
+  /** 1 to 1000 */
+  cols: number;
 }
 
 /** A thread: the long-lived session of an agent. */
@@ -722,6 +903,16 @@ export interface WarningEvent {
   message: string;
 }
 
+/** The new contents of a file, which is made if needed. */
+export interface WriteFileParams {
+  /** must be given: files are touched under the profile of a thread */
+  threadId?: string;
+  /** absolute */
+  path: string;
+  /** at most 11 MiB of bytes */
+  dataBase64: string;
+}
+
 /** Requests of a client, by method. */
 export interface Requests {
   /** The first request. With `resumeSessionId` the session of a lost connection goes on: its subscriptions stand, and the questions that stand are asked again under their ids. */
@@ -750,6 +941,28 @@ export interface Requests {
   'tool/call': { params: ToolCallParams; result: ToolCallResult };
   /** Ends a call; its result still comes. */
   'tool/cancel': { params: ToolCancelParams; result: Nothing };
+  /** Runs a command of a client's own as a call of a thread: the same judges, approvals, sandbox, audit and events as `tool/call`. The answer comes at its end. It ends with its connection, unless it is `detachable`. */
+  'command/exec': { params: CommandExecParams; result: CommandExecResult };
+  /** Types into the terminal of a command of this client. It is a call of the thread, like write_stdin. */
+  'command/exec/write': { params: CommandWriteParams; result: CommandWriteResult };
+  /** Sets the size of the terminal of a command. */
+  'command/exec/resize': { params: CommandResizeParams; result: Nothing };
+  /** Ends a command of this client; its result still comes. */
+  'command/exec/terminate': { params: CommandParams; result: Nothing };
+  /** Reads a file inside the boundary of a thread. All of fs/* happens there, as commands do: what the profile denies cannot be read, and what it protects cannot be written. A thread without a boundary is refused. A missing file is -32004, one above 11 MiB `tooLarge`. */
+  'fs/readFile': { params: FileParams; result: ReadFileResult };
+  /** Writes a file. Whatever changes files is judged before as a patch of that path is, and refused (`refused`) where a reviewer would have to be asked: nobody is asked here. It is recorded before it happens. */
+  'fs/writeFile': { params: WriteFileParams; result: Nothing };
+  /** Makes a folder; judged as fs/writeFile is. */
+  'fs/createDirectory': { params: CreateDirectoryParams; result: Nothing };
+  /** What stands at a path. Nothing is -32004. */
+  'fs/getMetadata': { params: FileParams; result: MetadataResult };
+  /** The names in a folder. */
+  'fs/readDirectory': { params: FileParams; result: ReadDirectoryResult };
+  /** Removes a file or an empty folder, or with `recursive` all of a folder; judged as fs/writeFile is. */
+  'fs/remove': { params: RemoveParams; result: Nothing };
+  /** Copies a file or folder; what is there is written over, links are copied as links. The destination is judged as by fs/writeFile. */
+  'fs/copy': { params: CopyParams; result: Nothing };
   /** The terminal sessions of a thread (§127). */
   'thread/backgroundTerminals/list': { params: ThreadParams; result: TerminalListResult };
   /** What is kept of all the output of a session; it takes nothing from the polls. */
@@ -790,6 +1003,17 @@ export type AgentMethod =
   | 'turn/interrupt'
   | 'tool/call'
   | 'tool/cancel'
+  | 'command/exec'
+  | 'command/exec/write'
+  | 'command/exec/resize'
+  | 'command/exec/terminate'
+  | 'fs/readFile'
+  | 'fs/writeFile'
+  | 'fs/createDirectory'
+  | 'fs/getMetadata'
+  | 'fs/readDirectory'
+  | 'fs/remove'
+  | 'fs/copy'
   | 'thread/backgroundTerminals/list'
   | 'thread/backgroundTerminals/read'
   | 'thread/backgroundTerminals/signal'
@@ -813,6 +1037,13 @@ export type ReviewerMethod =
   | 'turn/complete'
   | 'turn/interrupt'
   | 'tool/cancel'
+  | 'fs/readFile'
+  | 'fs/writeFile'
+  | 'fs/createDirectory'
+  | 'fs/getMetadata'
+  | 'fs/readDirectory'
+  | 'fs/remove'
+  | 'fs/copy'
   | 'thread/backgroundTerminals/list'
   | 'thread/backgroundTerminals/read'
   | 'thread/backgroundTerminals/signal'
@@ -848,6 +1079,7 @@ export interface Notifications {
   'item/attempt/denied': DenialEvent;
   'item/network/blocked': ConnectionEvent;
   'item/commandExecution/outputDelta': OutputDelta;
+  'command/exec/outputDelta': CommandOutput;
   'item/commandExecution/terminalInteraction': TerminalInteraction;
   'item/commandExecution/terminalEnded': TerminalEnded;
   'serverRequest/resolved': RequestResolved;
@@ -873,6 +1105,7 @@ export const notificationMethods = [
   'item/attempt/denied',
   'item/network/blocked',
   'item/commandExecution/outputDelta',
+  'command/exec/outputDelta',
   'item/commandExecution/terminalInteraction',
   'item/commandExecution/terminalEnded',
   'serverRequest/resolved',

@@ -185,7 +185,8 @@ export class Session {
   }
 
   #hear<N extends keyof Notifications>(method: N, params: Notifications[N]): void {
-    if ('seq' in params && !this.#positions.accept(params.threadId, params.seq)) return;
+    // That of command/exec/outputDelta counts the output of one command.
+    if ('seq' in params && 'threadId' in params && !this.#positions.accept(params.threadId, params.seq)) return;
     if (method === 'thread/closed') this.#positions.forget((params as ThreadParams).threadId);
     if (method === 'serverRequest/resolved') this.#desk?.resolved((params as RequestResolved).requestId);
     this.#tell(method, params as AnyEvents[N]);

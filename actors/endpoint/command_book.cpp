@@ -1,0 +1,481 @@
+#include "actors/endpoint/command_book.hpp"
+
+#include "actors/endpoint/refusals.hpp"
+#include "actors/random_id.hpp"
+#include "protocol/base64.hpp"
+#include "protocol/rpc/app_events.hpp"
+#include "protocol/utf8.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace gatehouse::actors {
+
+namespace app = rpc::app;
+namespace say = thread_messages;
+
+namespace {
+
+constexpr std::int64_t most_output = 1024 * 1024; // more of a stream is not kept (§96)
+constexpr std::size_t most_queued = 1024 * 1024;  // typed before the terminal is there
+constexpr std::size_t longest_process_id = 128;   // ids of calls are made from it
+
+json_tree::field field(std::string name, std::int64_t value) {
+  return {std::move(name), json_tree{value}};
+}
+json_tree::field field(std::string name, std::string value) {
+  return {std::move(name), json_tree{std::move(value)}};
+}
+
+/// The call that the command is. A terminal is waited for a moment only: its end is an event.
+app::tool_call_params call_for(const app::command_exec_params& params, std::string call_id) {
+  app::tool_call_params call;
+  call.thread_id = *params.thread_id;
+  call.call_id = std::move(call_id);
+  json_tree::array argv;
+  for (const auto& word : params.command)
+    argv.push_back(json_tree{word});
+  json_tree::object arguments;
+  arguments.push_back({"argv", json_tree{std::move(argv)}});
+  if (params.cwd) arguments.push_back(field("workdir", *params.cwd));
+  call.tool = params.tty.value_or(false) ? "exec_command" : "shell_command";
+  if (params.tty.value_or(false)) {
+    arguments.push_back({"tty", json_tree{true}});
+    arguments.push_back(field("max_output_tokens", most_output));
+    call.timeout_ms = 1;
+  } else if (params.timeout_ms) {
+    arguments.push_back(field("timeout_ms", *params.timeout_ms));
+  }
+  call.arguments.value = std::move(arguments);
+  return call;
+}
+
+std::string first_of(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  text.resize(most);
+  text.resize(text.size() - incomplete_utf8_suffix(text));
+  return text;
+}
+
+app::command_exec_result result_from(const call_report& report) {
+  const auto outcome = app::result_of(outcome_of(report));
+  app::command_exec_result told;
+  told.exit_code = exit_status(report);
+  told.call_id = report.call_id;
+  told.status = outcome.status;
+  told.sandbox_denied = outcome.sandbox_denied;
+  told.message = report.message;
+  return told;
+}
+
+std::size_t place_of(output_stream stream) {
+  return stream == output_stream::standard_error ? 1 : 0;
+}
+
+rpc::failure no_process(const std::string& id) {
+  return refused("this connection runs no command with the process id " + shown(id),
+                 "unknownProcess");
+}
+
+bool is_size(const app::terminal_size& size) {
+  return size.rows >= 1 && size.rows <= 1000 && size.columns >= 1 && size.columns <= 1000;
+}
+
+bool says_something(const std::optional<json_tree>& tree) {
+  if (!tree) return false;
+  const auto* fields = std::get_if<json_tree::object>(&tree->value);
+  return !fields || !fields->empty();
+}
+
+/// What of the parameters is not understood, or not done here; each by its name.
+std::optional<rpc::failure> objection(const app::command_exec_params& p) {
+  const bool tty = p.tty.value_or(false);
+  if (p.command.empty()) return refused("`command` is empty", "emptyCommand");
+  if (p.sandbox_policy || p.permission_profile)
+    return wrong_params(std::string{p.sandbox_policy ? "`sandboxPolicy`" : "`permissionProfile`"} +
+                        " is not taken: the profile of the thread decides what its commands may "
+                        "touch. Leave it out, or start a thread with a narrower one");
+  if (says_something(p.env))
+    return wrong_params("`env` is not taken: a command has the environment of its thread. Leave it "
+                        "out, or name the variables in the command (`env NAME=VALUE …`), where "
+                        "they are judged");
+  if (p.disable_output_cap.value_or(false))
+    return wrong_params("`disableOutputCap` is not taken: output is kept in bounded memory");
+  if (p.output_bytes_cap && (*p.output_bytes_cap < 0 || *p.output_bytes_cap > most_output))
+    return wrong_params("`outputBytesCap` is 0 to " + std::to_string(most_output));
+  if (p.timeout_ms && p.disable_timeout.value_or(false))
+    return wrong_params("`timeoutMs` and `disableTimeout` exclude each other");
+  if (p.timeout_ms && tty)
+    return wrong_params("`timeoutMs` is not taken with `tty`: a terminal session has no limit of "
+                        "its own. End it with command/exec/terminate");
+  if (p.disable_timeout.value_or(false) && !tty)
+    return wrong_params("`disableTimeout` is not taken without `tty`: what runs without a terminal "
+                        "has a limit. Give `timeoutMs`, up to 86400000");
+  if (p.timeout_ms && (*p.timeout_ms < 1 || *p.timeout_ms > 86'400'000))
+    return wrong_params("`timeoutMs` is 1 to 86400000");
+  if (p.size && !tty) return wrong_params("`size` is for a `tty`");
+  if (p.size && !is_size(*p.size)) return wrong_params("`rows` and `cols` are 1 to 1000");
+  if (p.stream_stdin.value_or(false) && !tty)
+    return wrong_params("`streamStdin` is not taken without `tty`: a command of a thread that has "
+                        "no terminal has no input");
+  if (p.process_id && (p.process_id->empty() || p.process_id->size() > longest_process_id))
+    return wrong_params("`processId` has 1 to " + std::to_string(longest_process_id) + " bytes");
+  if (!p.process_id && (tty || p.stream_stdout_stderr.value_or(false)))
+    return refused("`processId` is needed with `tty` and with `streamStdoutStderr`", "noProcessId");
+  return std::nullopt;
+}
+
+} // namespace
+
+struct command_book::command {
+  std::shared_ptr<thread_entry> entry;
+  std::string process_id; ///< empty: none was given
+  std::string call_id;
+  rpc_reply done;
+  bool tty = false;
+  bool streams = false;
+  bool detachable = false;
+  bool over = false;     ///< answered
+  bool stopping = false; ///< by its client, or with its connection
+  std::size_t cap = 0;   ///< of each stream
+
+  std::int64_t seq = 0;
+  std::size_t streamed[2] = {0, 0};
+  bool capped[2] = {false, false};
+  std::int64_t unsaid = 0; ///< bytes that the client was too slow for, since the last delta
+  bool lacks = false;      ///< some of it was never sent
+
+  // With a terminal:
+  std::optional<int> session;
+  std::optional<attempt_record> ended; ///< how its process did
+  std::string heard;                   ///< of the output, when it is not streamed
+  std::string polled;                  ///< the same, as its polls tell it
+  std::size_t writes = 0;              ///< of all time
+  std::size_t under_way = 0;           ///< of these, and of polls
+  bool polled_end = false;
+  std::deque<std::pair<std::string, rpc_reply>> queued;
+  std::size_t queued_bytes = 0;
+  std::optional<app::terminal_size> size;
+};
+
+/// Listens to one thread for the commands of this session in it.
+struct command_book::ear : thread_subscriber {
+  ear(std::weak_ptr<command_book> to, std::shared_ptr<thread_entry> thread)
+      : book{std::move(to)}, entry{std::move(thread)} {}
+  void on_event(const thread_event_ptr& event) override {
+    if (const auto to = book.lock()) to->hear(*event, *entry);
+  }
+  std::weak_ptr<command_book> book;
+  std::shared_ptr<thread_entry> entry;
+};
+
+command_book::~command_book() {
+  for (const auto& [thread, one] : ears_)
+    one->entry->handle.send(say::unsubscribe{one});
+}
+
+command_book::command_ptr command_book::find(const std::string& process_id) const {
+  const auto found = by_process_.find(process_id);
+  return found == by_process_.end() ? nullptr : found->second;
+}
+
+void command_book::listen(const std::shared_ptr<thread_entry>& entry) {
+  auto& at = ears_[entry->handle.id()];
+  if (at) return;
+  at = std::make_shared<ear>(weak_from_this(), entry);
+  entry->handle.send(say::subscribe{at, false, std::nullopt});
+}
+
+void command_book::exec(const std::shared_ptr<thread_entry>& entry,
+                        const app::command_exec_params& params, rpc_reply done) {
+  if (const auto against = objection(params)) return done(*against);
+  if (params.process_id && find(*params.process_id))
+    return done(refused("a command with the process id " + shown(*params.process_id) + " runs",
+                        "processIdInUse"));
+  auto call_id = params.process_id.value_or("exec-" + random_id());
+  if (entry->calls->knows(call_id)) call_id += "-" + random_id();
+  const auto made = std::make_shared<command>();
+  made->entry = entry;
+  made->process_id = params.process_id.value_or("");
+  made->call_id = call_id;
+  made->done = std::move(done);
+  made->tty = params.tty.value_or(false);
+  made->streams = params.stream_stdout_stderr.value_or(false);
+  made->detachable = params.detachable.value_or(false);
+  made->cap = static_cast<std::size_t>(params.output_bytes_cap.value_or(most_output));
+  made->size = params.size;
+  if (params.process_id) by_process_[made->process_id] = made;
+  by_call_[{entry->handle.id(), call_id}] = made;
+  if (made->streams || made->tty) listen(entry);
+  entry->calls->begin(entry->handle, call_for(params, call_id), calls_,
+                      [weak = weak_from_this(), made](const rpc_outcome& what) {
+                        if (const auto self = weak.lock()) self->answered(made, what);
+                      });
+}
+
+void command_book::answered(const command_ptr& of, const rpc_outcome& what) {
+  if (of->over) return;
+  const auto* report = std::get_if<call_report_ptr>(&what);
+  if (!report) { // there is no such call
+    const auto* why = std::get_if<rpc::failure>(&what);
+    of->over = true;
+    forget(of);
+    return of->done(why ? *why
+                        : refused("the output of this call is no longer kept", "internal",
+                                  rpc::code::internal));
+  }
+  const auto& said = **report;
+  if (of->tty) {
+    of->polled = said.output.aggregated;
+    if (said.session_id) {
+      of->session = said.session_id;
+      return terminal_began(of);
+    }
+  }
+  auto told = result_from(said);
+  if (of->tty) {
+    told.standard_output = of->heard.empty() ? of->polled : of->heard;
+    told.output_truncated = said.output.aggregate_omitted_bytes > 0 || of->lacks;
+  } else {
+    told.standard_output = said.output.stdout_text;
+    told.standard_error = said.output.stderr_text;
+    told.output_truncated = said.output.truncated_bytes > 0 || of->lacks;
+    if (of->streamed[0] + of->streamed[1] < said.output.total_bytes && of->seq > 0)
+      told.output_truncated = true;
+  }
+  finish(of, std::move(told));
+}
+
+// ---- output ----
+
+void command_book::hear(const thread_event& event, const thread_entry& thread) {
+  const auto known = [&](const std::string& call) -> command_ptr {
+    const auto found = by_call_.find({thread.handle.id(), call});
+    return found == by_call_.end() ? nullptr : found->second;
+  };
+  if (const auto* said = std::get_if<thread_events::output_delta>(&event.what)) {
+    if (const auto of = known(said->call_id)) tell(*of, said->stream, said->bytes);
+  } else if (const auto* over = std::get_if<thread_events::terminal_ended>(&event.what)) {
+    const auto of = known(over->call_id);
+    if (!of) return;
+    of->ended = over->how;
+    if (of->session) poll_end(of);
+  }
+}
+
+void command_book::tell(command& of, output_stream stream, std::string_view bytes) {
+  const auto place = of.tty ? 0 : place_of(stream);
+  const auto left = of.cap - of.streamed[place];
+  const bool all = bytes.size() <= left;
+  if (!all) {
+    of.lacks = true;
+    bytes = bytes.substr(0, left);
+    bytes.remove_suffix(incomplete_utf8_suffix(bytes));
+  }
+  if (of.capped[place]) return;
+  of.capped[place] = !all;
+  of.streamed[place] += bytes.size();
+  if (!of.streams) {
+    of.heard += bytes;
+    return;
+  }
+  if (!out_.attached() || out_.is_behind()) {
+    of.unsaid += static_cast<std::int64_t>(bytes.size());
+    of.lacks = true;
+    return;
+  }
+  app::command_output told;
+  told.process_id = of.process_id;
+  told.seq = ++of.seq;
+  told.stream = place == 1 ? app::stream_name::standard_error : app::stream_name::standard_output;
+  told.delta_base64 = encode_base64(bytes);
+  told.cap_reached = !all;
+  if (const auto missed = std::exchange(of.unsaid, 0)) told.dropped_bytes = missed;
+  out_.notify(app::notifications::command_output::name, rpc::to_json(told));
+}
+
+// ---- terminals ----
+
+void command_book::terminal_began(const command_ptr& of) {
+  if (of->stopping) stop(*of);
+  if (of->size)
+    of->entry->handle.send(say::resize_terminal{
+        *of->session, static_cast<int>(of->size->rows), static_cast<int>(of->size->columns), {}});
+  of->queued_bytes = 0;
+  for (auto& [text, done] : std::exchange(of->queued, {}))
+    type(of, std::move(text), std::move(done));
+  if (of->ended) poll_end(of);
+}
+
+void command_book::write(const app::command_write_params& params, rpc_reply done) {
+  if (params.close_stdin.value_or(false))
+    return done(
+        wrong_params("`closeStdin` is not taken: a terminal stays open. Ctrl-D (BA==) tells "
+                     "its reader that nothing more comes"));
+  if (!params.delta_base64 || params.delta_base64->empty())
+    return done(wrong_params("there is nothing to write: give `deltaBase64`"));
+  auto text = decode_base64(*params.delta_base64);
+  if (!text) return done(wrong_params("`deltaBase64` is no base64 (standard alphabet, padded)"));
+  if (find_invalid_utf8(*text) || text->find('\0') != std::string::npos)
+    return done(wrong_params("`deltaBase64` is taken as UTF-8 text without NUL only: what is typed "
+                             "is judged and recorded as text"));
+  const auto into = find(params.process_id);
+  if (!into) return done(no_process(params.process_id));
+  if (!into->tty)
+    return done(refused("the command " + shown(params.process_id) +
+                            " has no terminal, and so no "
+                            "input. Start it with `tty`",
+                        "noTerminal"));
+  if (into->session) return type(into, *std::move(text), std::move(done));
+  if (into->queued_bytes + text->size() > most_queued)
+    return done(overloaded("the command has not started; more input cannot wait for it",
+                           into->queued_bytes, most_queued));
+  into->queued_bytes += text->size();
+  into->queued.emplace_back(*std::move(text), std::move(done));
+}
+
+void command_book::type(const command_ptr& into, std::string text, rpc_reply done) {
+  app::tool_call_params call;
+  call.thread_id = into->entry->handle.id();
+  call.call_id = into->call_id + "/" + std::to_string(++into->writes);
+  call.tool = "write_stdin";
+  call.timeout_ms = 1; // nobody waits for what the command says to it
+  json_tree::object arguments;
+  arguments.push_back(field("session_id", *into->session));
+  arguments.push_back(field("chars", std::move(text)));
+  arguments.push_back(field("max_output_tokens", most_output));
+  call.arguments.value = std::move(arguments);
+  ++into->under_way;
+  into->entry->calls->begin(
+      into->entry->handle, call, calls_,
+      [weak = weak_from_this(), into, done = std::move(done)](const rpc_outcome& what) {
+        const auto self = weak.lock();
+        if (!self) return;
+        --into->under_way;
+        const auto* report = std::get_if<call_report_ptr>(&what);
+        if (report) self->piece(into, **report);
+        if (done) {
+          app::command_write_result told;
+          if (report && ((*report)->failure || (*report)->ending != call_ending::completed)) {
+            told.status = app::result_of(outcome_of(**report)).status;
+            told.message = (*report)->message;
+          }
+          const auto* why = std::get_if<rpc::failure>(&what);
+          done(why ? rpc_outcome{*why} : rpc_outcome{rpc::to_json(told)});
+        }
+        self->end_if_over(into);
+      });
+}
+
+/// The last poll: who asks for the end of a session lets its hooks speak (§124), and frees its
+/// place.
+void command_book::poll_end(const command_ptr& of) {
+  if (std::exchange(of->polled_end, true) || of->over) return;
+  type(of, {}, {});
+}
+
+void command_book::piece(const command_ptr& of, const call_report& said) {
+  const auto room = of->cap - std::min(of->cap, of->polled.size());
+  of->polled += first_of(said.output.aggregated, room);
+}
+
+void command_book::end_if_over(const command_ptr& of) {
+  if (of->over || !of->ended || !of->polled_end || of->under_way > 0) return;
+  call_report report;
+  report.call_id = of->call_id;
+  report.ending = call_ending::completed;
+  report.evaluation.requirement.kind = requirement_kind::skip;
+  report.attempts.push_back(*of->ended);
+  auto told = result_from(report);
+  told.standard_output = of->heard.empty() ? of->polled : of->heard;
+  told.output_truncated = of->lacks;
+  finish(of, std::move(told));
+}
+
+void command_book::resize(const app::command_resize_params& params, const rpc_reply& done) {
+  if (!is_size(params.size)) return done(wrong_params("`rows` and `cols` are 1 to 1000"));
+  const auto of = find(params.process_id);
+  if (!of) return done(no_process(params.process_id));
+  if (!of->tty)
+    return done(
+        refused("the command " + shown(params.process_id) + " has no terminal", "noTerminal"));
+  of->size = params.size;
+  if (!of->session) return done(rpc::to_json(app::nothing{}));
+  of->entry->handle.send(say::resize_terminal{
+      *of->session, static_cast<int>(params.size.rows), static_cast<int>(params.size.columns),
+      [done](bool) { done(rpc::to_json(app::nothing{})); }});
+}
+
+// ---- ends ----
+
+void command_book::stop(command& what) {
+  what.stopping = true;
+  if (what.session)
+    what.entry->handle.send(say::end_terminal{*what.session, {}});
+  else
+    what.entry->handle.send(say::cancel_call{what.call_id});
+}
+
+void command_book::terminate(const std::string& process_id, const rpc_reply& done) {
+  const auto of = find(process_id);
+  if (!of) return done(no_process(process_id));
+  stop(*of);
+  done(rpc::to_json(app::nothing{}));
+}
+
+void command_book::connection_lost() {
+  const auto all = by_call_;
+  for (const auto& [call, one] : all)
+    if (!one->detachable) stop(*one);
+}
+
+void command_book::closed(const thread_entry& thread) {
+  const auto all = by_call_;
+  for (const auto& [call, one] : all) {
+    if (one->over || one->entry.get() != &thread) continue;
+    app::command_exec_result told;
+    told.exit_code = 120;
+    told.call_id = one->call_id;
+    told.status = app::call_status::interrupted;
+    told.standard_output = one->heard;
+    told.output_truncated = true;
+    told.message = "the thread was closed";
+    finish(one, std::move(told));
+  }
+  ears_.erase(thread.handle.id());
+}
+
+void command_book::finish(const command_ptr& of, app::command_exec_result told) {
+  of->over = true;
+  if (of->seq > 0) { // what was streamed is not told again
+    told.standard_output.clear();
+    told.standard_error.clear();
+    if (of->unsaid > 0) tell(*of, output_stream::standard_output, {});
+  }
+  for (auto* text : {&told.standard_output, &told.standard_error})
+    if (text->size() > of->cap) {
+      *text = first_of(std::move(*text), of->cap);
+      told.output_truncated = true;
+    }
+  for (auto& [text, done] : std::exchange(of->queued, {}))
+    done(refused("the command has ended, and this was not written", "unknownProcess"));
+  forget(of);
+  of->done(rpc::to_json(told));
+}
+
+void command_book::forget(const command_ptr& of) {
+  const auto& thread = of->entry->handle.id();
+  by_call_.erase({thread, of->call_id});
+  if (const auto at = by_process_.find(of->process_id); at != by_process_.end() && at->second == of)
+    by_process_.erase(at);
+  const auto next = by_call_.lower_bound({thread, ""});
+  if (next != by_call_.end() && next->first.first == thread) return;
+  const auto gone = ears_.extract(thread);
+  if (!gone.empty()) of->entry->handle.send(say::unsubscribe{gone.mapped()});
+}
+
+} // namespace gatehouse::actors

@@ -1,0 +1,208 @@
+// §201 fs/*: files through the endpoint, inside the boundary of a thread.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, Daemon, soon } from './daemon.mjs';
+import { RawClient } from './raw_client.mjs';
+
+const limit = { timeout: 60_000 };
+const text = (bytes) => new TextDecoder().decode(bytes);
+const base64 = (words) => Buffer.from(words).toString('base64');
+let daemon;
+let agent;
+let reviewer;
+let raw;
+
+before(async () => {
+  daemon = new Daemon();
+  mkdirSync(join(daemon.base, 'home/.gatehouse'));
+  writeFileSync(
+    join(daemon.base, 'home/.gatehouse/config.toml'),
+    '[permissions.guarded]\nextends = "workspace-write"\n[permissions.guarded.filesystem.":project_roots"]\n"**/*.env" = "deny"\n',
+  );
+  await daemon.run('--profile', 'guarded');
+  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  reviewer = await ReviewerClient.connect({ clientInfo, transport: daemon.tcp('reviewer'), reconnect: soon });
+  raw = await RawClient.connect(daemon, 'agent');
+});
+after(async () => {
+  raw?.close();
+  agent?.close();
+  reviewer?.close();
+  await daemon?.end();
+});
+
+const newThread = async (more = {}) => (await agent.startThread({ cwd: daemon.workspace, ...more })).thread;
+const at = (name) => join(daemon.workspace, name);
+/** The error of a raw request; fails when there is none. */
+const refusal = async (method, params) => {
+  const { error, result } = await raw.request(method, params);
+  assert.ok(error, `${method} ${JSON.stringify(params)} answered ${JSON.stringify(result)}`);
+  return error;
+};
+
+test('§201 fs/*: files are written, read, listed, copied and removed in the workspace', limit, async () => {
+  const threadId = (await newThread()).id;
+  const here = (name, more = {}) => ({ threadId, path: at(name), ...more });
+  await agent.createDirectory(here('a/b'));
+  await agent.createDirectory(here('a/b')); // fine twice
+  await agent.writeFile(here('a/b/one', { data: 'eins\n' }));
+  await agent.writeFile(here('a/b/bytes', { data: new Uint8Array([0, 255, 10, 128]) }));
+  assert.equal(readFileSync(at('a/b/one'), 'utf8'), 'eins\n');
+  assert.equal(text(await agent.readFile(here('a/b/one'))), 'eins\n');
+  assert.deepEqual([...(await agent.readFile(here('a/b/bytes')))], [0, 255, 10, 128]);
+  await agent.writeFile(here('a/b/one', { data: 'zwei' })); // all of it is new
+  assert.equal(readFileSync(at('a/b/one'), 'utf8'), 'zwei');
+  await agent.copyPath({ threadId, sourcePath: at('a/b'), destinationPath: at('c'), recursive: true });
+  assert.equal(readFileSync(at('c/one'), 'utf8'), 'zwei');
+  const names = (await agent.readDirectory(here('c'))).map((e) => [e.fileName, e.isFile, e.isDirectory]).sort();
+  assert.deepEqual(names, [['bytes', true, false], ['one', true, false]]);
+  const about = await agent.getMetadata(here('a/b/one'));
+  assert.deepEqual([about.isFile, about.isDirectory, about.isSymlink, about.size], [true, false, false, 4]);
+  await agent.removePath(here('c/one'));
+  assert.equal(existsSync(at('c/one')), false);
+});
+
+test('§201 fs/*: what is not there is -32004', limit, async () => {
+  const threadId = (await newThread()).id;
+  for (const method of ['fs/readFile', 'fs/getMetadata', 'fs/readDirectory', 'fs/remove']) {
+    const error = await refusal(method, { threadId, path: at('no-such') });
+    assert.deepEqual([method, error.code, error.data.kind], [method, -32004, 'notFound']);
+  }
+  assert.deepEqual((await raw.request('fs/remove', { threadId, path: at('no-such'), force: true })).result, {});
+});
+
+test('§201 fs/*: without a thread, or with a path that is none, nothing is done', limit, async () => {
+  const threadId = (await newThread()).id;
+  const without = await refusal('fs/readFile', { path: at('x') });
+  assert.equal(without.code, -32602);
+  assert.match(without.message, /threadId.*thread\/start/);
+  for (const path of ['relative', '', `${at('x')}\n*** Delete File: y`, at('x '), `/${'x'.repeat(5000)}`])
+    assert.equal((await refusal('fs/writeFile', { threadId, path, dataBase64: '' })).code, -32602, path);
+  assert.equal((await refusal('fs/writeFile', { threadId, path: at('x'), dataBase64: '?' })).code, -32602);
+  assert.equal((await refusal('fs/readFile', { threadId, path: at('x'), sandbox: null })).code, -32602);
+  assert.equal((await refusal('fs/readFile', { threadId: 'thread-none', path: at('x') })).data.kind, 'unknownThread');
+  for (const method of ['fs/watch', 'fs/unwatch', 'fs/open'])
+    assert.equal((await refusal(method, { threadId, path: at('x') })).code, -32601);
+});
+
+test('§201 fs/*: what the profile denies cannot be read, not by a link and not by a copy', limit, async () => {
+  const threadId = (await newThread()).id;
+  writeFileSync(at('secret.env'), 'KEY=hidden-value\n');
+  symlinkSync(at('secret.env'), at('harmless'));
+  for (const path of ['secret.env', 'harmless']) {
+    const error = await refusal('fs/readFile', { threadId, path: at(path) });
+    assert.ok(!JSON.stringify(error).includes('hidden-value'));
+  }
+  await refusal('fs/copy', { threadId, sourcePath: at('secret.env'), destinationPath: at('copied') });
+  assert.ok(!existsSync(at('copied')) || !readFileSync(at('copied'), 'utf8').includes('hidden-value'));
+  await refusal('fs/writeFile', { threadId, path: at('secret.env'), dataBase64: base64('x') });
+  assert.equal(readFileSync(at('secret.env'), 'utf8'), 'KEY=hidden-value\n');
+});
+
+test('§201 fs/*: what is protected, and what is outside, is not written', limit, async () => {
+  const threadId = (await newThread()).id;
+  mkdirSync(at('.git/hooks'), { recursive: true });
+  const outside = join(daemon.base, 'outside');
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'kept'), 'as it was');
+  symlinkSync(outside, at('way-out'));
+  symlinkSync(join(outside, 'kept'), at('file-out'));
+  for (const path of [
+    at('.git/hooks/pre-commit'),
+    at('.git/config'),
+    join(outside, 'new'),
+    join(outside, 'kept'),
+    at('way-out/new'),
+    at('way-out/kept'),
+    at('file-out'),
+    at('../outside/new'),
+  ]) {
+    const error = await refusal('fs/writeFile', { threadId, path, dataBase64: base64('x') });
+    assert.equal(error.data.kind, 'refused', `${path}: ${error.message}`);
+    assert.ok(error.message.length > 30);
+    if (path !== at('file-out')) await refusal('fs/createDirectory', { threadId, path: `${path}.d` });
+    await refusal('fs/copy', { threadId, sourcePath: at('secret-free'), destinationPath: path });
+  }
+  assert.match((await refusal('fs/writeFile', { threadId, path: join(outside, 'new'), dataBase64: '' })).message, /apply_patch/);
+  assert.equal((await refusal('fs/remove', { threadId, path: join(outside, 'kept') })).data.kind, 'refused');
+  assert.equal(readFileSync(join(outside, 'kept'), 'utf8'), 'as it was');
+  assert.equal(existsSync(join(outside, 'new')), false);
+  assert.equal(existsSync(at('.git/hooks/pre-commit')), false);
+});
+
+test('§201 fs/remove: a whole folder is asked about, as rm -rf is', limit, async () => {
+  const threadId = (await newThread()).id;
+  mkdirSync(at('many'));
+  writeFileSync(at('many/file'), '');
+  const error = await refusal('fs/remove', { threadId, path: at('many'), recursive: true });
+  assert.equal(error.data.kind, 'refused');
+  assert.match(error.message, /shell_command/);
+  assert.ok(existsSync(at('many/file')));
+});
+
+test('§201 fs/*: a thread that writes nothing or asks about all writing lets nothing be written', limit, async () => {
+  for (const more of [{ sandbox: 'read-only' }, { approvalPolicy: 'untrusted' }]) {
+    const threadId = (await reviewer.startThread({ cwd: daemon.workspace, ...more })).thread.id;
+    const error = await refusal('fs/writeFile', { threadId, path: at('never'), dataBase64: '' });
+    assert.equal(error.data.kind, 'refused', error.message);
+    assert.equal(existsSync(at('never')), false);
+    writeFileSync(at('readable'), 'yes');
+    assert.equal(text(await agent.readFile({ threadId, path: at('readable') })), 'yes');
+  }
+});
+
+test('§201 fs/*: an agent cannot reach tokens, the audit or the memory of its helper', limit, async () => {
+  const threadId = (await newThread()).id;
+  const state = join(daemon.env.XDG_STATE_HOME, 'gatehouse');
+  for (const name of ['agent', 'reviewer']) {
+    const error = await refusal('fs/readFile', { threadId, path: join(state, `tokens/${name}.token`) });
+    assert.ok(!JSON.stringify(error).includes(daemon.token(name)));
+    const target = { threadId, sourcePath: join(state, 'tokens'), destinationPath: at('stolen'), recursive: true };
+    await raw.request('fs/copy', target);
+    assert.equal(existsSync(at(`stolen/${name}.token`)), false);
+    await refusal('fs/writeFile', { threadId, path: join(state, `tokens/${name}.token`), dataBase64: '' });
+    assert.ok(daemon.token(name).length > 20);
+  }
+  await refusal('fs/writeFile', { threadId, path: join(state, 'audit.db'), dataBase64: '' });
+});
+
+test('§201 fs/readFile: no more than goes into a message, and no device or pipe', limit, async () => {
+  const threadId = (await newThread()).id;
+  writeFileSync(at('large'), '');
+  truncateSync(at('large'), 11 * 1024 * 1024);
+  assert.equal((await agent.readFile({ threadId, path: at('large') })).length, 11 * 1024 * 1024);
+  truncateSync(at('large'), 11 * 1024 * 1024 + 1);
+  const error = await refusal('fs/readFile', { threadId, path: at('large') });
+  assert.deepEqual([error.code, error.data.kind], [-32603, 'tooLarge']);
+  assert.match(error.message, /11534337/);
+  const most = Buffer.alloc(11 * 1024 * 1024 + 1).toString('base64');
+  assert.equal((await refusal('fs/writeFile', { threadId, path: at('big'), dataBase64: most })).data.kind, 'tooLarge');
+  assert.equal(existsSync(at('big')), false);
+  assert.equal((await refusal('fs/readFile', { threadId, path: '/dev/zero' })).data.kind, 'notTaken');
+});
+
+test('§201 fs/*: a thread without a boundary is refused, whoever asks', limit, async () => {
+  const { thread } = await reviewer.startThread({ cwd: daemon.workspace, sandbox: 'danger-full-access' });
+  writeFileSync(at('plain'), 'text');
+  const wish = { threadId: thread.id, path: at('plain') };
+  await assert.rejects(reviewer.readFile(wish), { kind: 'sandboxRequired' });
+  assert.equal((await refusal('fs/readFile', wish)).data.kind, 'sandboxRequired');
+  // In a thread with one a reviewer reads as the agent does.
+  const guarded = await reviewer.startThread({ cwd: daemon.workspace });
+  assert.equal(text(await reviewer.readFile({ threadId: guarded.thread.id, path: at('plain') })), 'text');
+});
+
+test('§201 fs/*: many at once are answered, or told to come again', limit, async () => {
+  const threadId = (await newThread()).id;
+  writeFileSync(at('small'), 'x');
+  const all = await Promise.all(Array.from({ length: 40 }, () => raw.request('fs/readFile', { threadId, path: at('small') })));
+  const kinds = new Set(all.map(({ error }) => error?.data.kind ?? 'read'));
+  assert.ok(kinds.has('read'));
+  kinds.delete('read');
+  kinds.delete('overloaded');
+  assert.deepEqual([...kinds], []);
+  assert.equal(text(await agent.readFile({ threadId, path: at('small') })), 'x');
+});
