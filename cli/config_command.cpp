@@ -197,6 +197,7 @@ int config_command(arguments given) {
   const auto rows = rows_of(start->loaded.settings, *audit, *environments);
   if (read->has("--json")) return print(as_json(rows, start->loaded)) ? exit_ok : exit_failed;
   warn(start->loaded.warnings);
+  warn(environments->warnings);
   return print(as_text(rows, start->loaded)) ? exit_ok : exit_failed;
 }
 
