@@ -32,9 +32,11 @@ void tell(const F& callback, const Args&... args) {
   if (const auto own = callback) own(args...);
 }
 
-exec_server::process_start start_of(const std::string& id, const command_request& request) {
+exec_server::process_start start_of(const std::string& id, const command_request& request,
+                                    path_convention paths) {
   exec_server::process_start start;
   start.process_id = id;
+  start.paths = paths;
   start.argv = request.launch.command;
   start.cwd = request.launch.command_cwd;
   start.policy.emplace().inherit = exec_server::inherit::core; // that machine's own
@@ -102,6 +104,8 @@ public:
     else if (!client_ && !retry_.pending())
       connect();
   }
+
+  [[nodiscard]] path_convention paths() const noexcept { return terms_.paths; }
 
   /// The reader of a stream has taken what was told first.
   void grant(const process_ptr& one, reactor::output_stream stream) {
@@ -503,7 +507,7 @@ std::unique_ptr<command_process> remote_environment::start(const command_request
                                                            command_listener listener) {
   auto what = std::make_shared<connection::process>(loop_);
   what->id = random_id();
-  what->start_params = exec_client::start_params(start_of(what->id, request));
+  what->start_params = exec_client::start_params(start_of(what->id, request, connection_->paths()));
   what->listener = std::move(listener);
   connection_->add(what);
   return std::make_unique<handle>(connection_, what, request.tty || request.pipe_input);

@@ -3,6 +3,7 @@
 #include "actors/remote_environment.hpp"
 #include "config/credentials.hpp"
 #include "policy/environment_policy.hpp"
+#include "policy/machine_path.hpp"
 #include "policy/path_text.hpp"
 
 #include <utility>
@@ -26,13 +27,16 @@ result<reactor::websocket_address> local_address(const std::string& url) {
 /// The place that `--exec-server` and its options name.
 result<remote_place> unnamed_place(const options& given, const std::string& url) {
   const auto folder = given.value("--exec-cwd");
-  if (!folder || !folder->starts_with('/'))
-    return wrong("--exec-server needs --exec-cwd, an absolute folder of that machine");
+  const auto cwd = folder ? read_path(*folder) : result<path_uri>{error{}};
+  if (!cwd) return wrong("--exec-server needs --exec-cwd, an absolute folder of that machine");
   const auto address = local_address(url);
   if (!address)
     return wrong("--exec-server: " + address.error().message, address.error().remedy);
-  return remote_place{"remote", "the exec server at " + url, *address,
-                      policy::lexically_normal(*folder),
+  return remote_place{"remote",
+                      "the exec server at " + url,
+                      *address,
+                      cwd->convention,
+                      policy::lexically_normal(rooted_path(*cwd)),
                       given.value("--exec-token-file").value_or("")};
 }
 
@@ -47,8 +51,14 @@ result<known_places> known_places::read(config::named_environments named) {
                    config::describe(one.from) + ": environments." + id +
                        ".exec_server: " + address.error().message,
                    address.error().remedy};
-    known.by_id_[id] = {id, "the environment `" + id + "`", *address,
-                        policy::lexically_normal(one.cwd), std::move(one.token_file)};
+    const auto cwd = read_path(one.cwd);
+    if (!cwd) return cwd.error(); // cannot be: it has been read
+    known.by_id_[id] = {id,
+                        "the environment `" + id + "`",
+                        *address,
+                        cwd->convention,
+                        policy::lexically_normal(rooted_path(*cwd)),
+                        std::move(one.token_file)};
   }
   return known;
 }
@@ -75,6 +85,7 @@ remote_connections::to(const remote_place& place) {
   actors::remote_terms terms;
   terms.name = place.name;
   terms.address = place.address;
+  terms.paths = place.paths;
   if (!place.token_file.empty()) {
     auto token = config::read_given_token(place.token_file);
     if (!token) return token.error();
@@ -100,6 +111,7 @@ result<void> move_session(actors::thread_terms& terms, const remote_place& place
   auto connection = connections.to(place);
   if (!connection) return connection.error();
   session.environment_id = place.id;
+  session.paths = place.paths;
   session.real_roots.clear();
   session.cwd = session.context.cwd = cwd;
   session.context.project_roots = roots;
@@ -134,9 +146,11 @@ result<void> move_session(actors::thread_terms& terms, const known_places& known
   const auto place = url ? unnamed_place(given, *url) : known.find(*name);
   if (!place) return place.error();
   const auto cwd =
-      url ? place->cwd : policy::absolute_below(place->cwd, given.value("--cwd").value_or("."));
+      url ? result<std::string>{place->cwd}
+          : policy::folder_below(place->paths, place->cwd, given.value("--cwd").value_or("."));
+  if (!cwd) return cwd.error();
   remote_connections connections{loop};
-  return move_session(terms, *place, cwd, {cwd}, connections);
+  return move_session(terms, *place, *cwd, {*cwd}, connections);
 }
 
 } // namespace gatehouse::cli

@@ -23,7 +23,8 @@ struct remote_place {
   std::string id;   ///< of the environment; "remote": the one of `--exec-server`
   std::string name; ///< for messages
   reactor::websocket_address address;
-  std::string cwd;        ///< the folder to work in where none is named; absolute, normal
+  path_convention paths = path_convention::posix;
+  std::string cwd;        ///< the folder to work in where none is named; rooted, normal
   std::string token_file; ///< empty: its server wants no token
 };
 
@@ -59,7 +60,7 @@ private:
 
 /// Everything of the session runs at `place` (§7): folder, shell, paths, approvals and grants are
 /// that machine's. Errors: the token, or a profile that cannot be had there.
-/// @param cwd absolute, normal, of that machine. @param roots the workspace there
+/// @param cwd rooted, normal, of that machine. @param roots the workspace there
 result<void> move_session(actors::thread_terms& terms, const remote_place& place,
                           const std::string& cwd, const std::vector<std::string>& roots,
                           remote_connections& connections);

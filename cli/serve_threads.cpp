@@ -2,6 +2,7 @@
 
 #include "cli/thread_setup.hpp"
 #include "config/profile_resolver.hpp"
+#include "policy/machine_path.hpp"
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
@@ -24,7 +25,14 @@ constexpr std::string_view nobody =
     "policy";
 
 /// The folder with no link in its path.
-result<std::string> real_folder(const std::string& path) {
+result<std::string> real_folder(const std::string& named) {
+  auto path = named;
+  if (names_its_convention(named)) {
+    const auto uri = read_path(named);
+    auto native = uri ? native_path(*uri) : result<std::string>{uri.error()};
+    if (!native) return native.error();
+    path = *std::move(native);
+  }
   if (path.empty() || path.front() != '/')
     return error{errc::invalid_request, "the folder '" + path + "' is not an absolute path", {}};
   char* real = ::realpath(path.c_str(), nullptr);
@@ -209,11 +217,15 @@ thread_desk::open_there(const std::string& environment, const actors::thread_wis
   if (!setup) return setup.error();
   const auto place = setup->places.find(environment);
   if (!place) return place.error();
-  const auto cwd = policy::absolute_below(place->cwd, wishes.cwd.empty() ? "." : wishes.cwd);
+  const auto there =
+      policy::folder_below(place->paths, place->cwd, wishes.cwd.empty() ? "." : wishes.cwd);
+  if (!there) return there.error();
+  const auto& cwd = *there;
   std::vector<std::string> roots;
   for (const auto& root : wishes.roots) {
-    auto folder = policy::absolute_below(place->cwd, root);
-    if (std::ranges::find(roots, folder) == roots.end()) roots.push_back(std::move(folder));
+    auto folder = policy::folder_below(place->paths, place->cwd, root);
+    if (!folder) return folder.error();
+    if (std::ranges::find(roots, *folder) == roots.end()) roots.push_back(*std::move(folder));
   }
   if (wishes.from == actors::authority::agent) {
     if (!policy::is_at_or_below(cwd, place->cwd))

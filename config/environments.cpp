@@ -2,6 +2,7 @@
 
 #include "config/text_file.hpp"
 #include "config/toml_reader.hpp"
+#include "protocol/path_uri.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -28,7 +29,7 @@ std::string needed(toml_reader& reader, const toml_value& entry, const toml_tabl
   if (!value)
     reader.fail(entry, "the environment has no " + key, "Write, for example, " + key + " = \"" +
                                                             std::string{example} + "\".");
-  else if (text && (text->value.empty() || (path && text->value.front() != '/')))
+  else if (text && (text->value.empty() || (path && !read_path(text->value))))
     reader.fail(*value, key + " is " + (path ? "no absolute path" : "empty"),
                 "Write, for example, " + key + " = \"" + std::string{example} + "\".");
   return text ? text->value : std::string{};
@@ -52,8 +53,11 @@ void read_entry(toml_reader& reader, const std::string& name, const toml_value& 
   one.exec_server =
       needed(reader, value, *table, "exec_server", "ws://127.0.0.1:4000", /*path=*/false);
   one.cwd = needed(reader, value, *table, "cwd", "/work/repo", /*path=*/true);
-  if (find(*table, "token_file"))
+  if (const auto* file = find(*table, "token_file")) {
     one.token_file = needed(reader, value, *table, "token_file", "/home/me/there.token", true);
+    if (!one.token_file.empty() && one.token_file.front() != '/')
+      reader.fail(*file, "token_file is no path of this machine", "Write it from / on.");
+  }
   reader.warn_unknown(*table, "environments." + name + ".", {"exec_server", "cwd", "token_file"});
   into.by_name[name] = std::move(one);
 }

@@ -87,8 +87,15 @@ TEST_SUITE("config.environments") {
     wrong("[environments.b]\nexec_server = 7\ncwd = '/'\n", "exec_server", "2:");
     wrong("[environments.b]\nexec_server = 'ws://127.0.0.1:1'\ncwd = 'work'\n", "no absolute path",
           "3:");
+    wrong(std::string{build} + "token_file = 'C:/token'\n", "no path of this machine", "4:");
     wrong(std::string{build} + "token_file = 'token'\n", "no absolute path", "4:");
     wrong(std::string{build} + "token_file = ['/t']\n", "token_file", "4:");
+  }
+
+  TEST_CASE("§8 the folder is written as its machine writes it") {
+    const world w;
+    w.user("[environments.win]\nexec_server = 'ws://127.0.0.1:1'\ncwd = 'C:\\repo'\n");
+    CHECK(w.load().by_name.at("win").cwd == "C:\\repo");
   }
 
   TEST_CASE("§7 a key that is not known is told") {

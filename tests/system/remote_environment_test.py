@@ -277,6 +277,29 @@ class RemoteEnvironment(unittest.TestCase):
             self.assertEqual(run.returncode, 124, err)
             self.assertLess(len(out), size // 2)
 
+    def test_8_a_path_of_windows_passes_through_to_its_machine_and_is_refused_here(self):
+        asked = []
+
+        def events(told):
+            asked.append(told)
+            return [("process/exited", {"exitCode": 0, "sandboxDenied": False}), ("process/closed", {})]
+        with ToldServer(events) as server:
+            for folder in ("C:\\repo", "C:/repo", "file:///C:/repo"):
+                run = subprocess.run([GATEHOUSE, "run", "--exec-server", server.url, "--exec-cwd", folder, "--profile",
+                                      "workspace-write", "--", "whoami"], env=self.env, cwd=self.ws, capture_output=True,
+                                     text=True, timeout=60, stdin=subprocess.DEVNULL)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                told = asked.pop()
+                self.assertEqual(told["cwd"], "file:///C:/repo")
+                self.assertEqual((told["sandbox"]["cwd"], told["sandbox"]["workspaceRoots"]),
+                                 ("file:///C:/repo", ["file:///C:/repo"]))
+        for folder in ("C:\\repo", "file:///C:/repo"):
+            os.makedirs(os.path.join(self.ws, folder), exist_ok=True)  # a name that could be re-read
+            run = subprocess.run([GATEHOUSE, "run", "--cwd", folder, "--", "touch", "here"], env=self.env, cwd=self.ws,
+                                 capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn("a path of Windows", run.stderr)
+
     def test_95_a_server_that_never_answers_does_not_hold_a_command_beyond_its_limit(self):
         with ToldServer(None) as server:
             begun = time.monotonic()
