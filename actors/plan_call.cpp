@@ -1,8 +1,8 @@
 #include "actors/session_terms.hpp"
 
 #include "actors/grants.hpp"
-#include "policy/overlay.hpp"
 #include "policy/machine_path.hpp"
+#include "policy/overlay.hpp"
 #include "protocol/shell_argv.hpp"
 
 #include <utility>

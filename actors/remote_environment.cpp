@@ -86,11 +86,11 @@ public:
     bool interrupt_wanted = false;
     bool end_wanted = false;
     bool told_end = false;
-    bool unlimited = false;                          ///< nobody will ask for more
+    bool unlimited = false;                           ///< nobody will ask for more
     std::array<std::deque<std::size_t>, 2> ungranted; ///< bytes told at once, for each stream
-    reactor::timer given_up;    ///< after a kill
-    reactor::timer drain;       ///< after its exit
-    reactor::timer write_again; ///< what waits there is full
+    reactor::timer given_up;                          ///< after a kill
+    reactor::timer drain;                             ///< after its exit
+    reactor::timer write_again;                       ///< what waits there is full
   };
   using process_ptr = std::shared_ptr<process>;
 
@@ -452,8 +452,8 @@ private:
   std::unique_ptr<reactor::websocket_client> client_;
   std::string session_; ///< empty: none
   bool ready_ = false;
-  bool held_ = false;          ///< reading pauses
-  std::size_t ungranted_ = 0;  ///< of all processes
+  bool held_ = false;         ///< reading pauses
+  std::size_t ungranted_ = 0; ///< of all processes
   std::optional<reactor::clock::time_point> lost_at_;
   std::uint64_t last_request_ = 0;
   std::map<std::uint64_t, handler> waiting_;

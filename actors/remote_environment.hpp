@@ -13,7 +13,7 @@
 namespace gatehouse::actors {
 
 struct remote_terms {
-  std::string name; ///< for messages
+  std::string name;                               ///< for messages
   path_convention paths = path_convention::posix; ///< of that machine (§8)
   reactor::websocket_address address;
   std::string bearer;                         ///< empty: the server asks for none

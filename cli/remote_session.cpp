@@ -30,8 +30,7 @@ result<remote_place> unnamed_place(const options& given, const std::string& url)
   const auto cwd = folder ? read_path(*folder) : result<path_uri>{error{}};
   if (!cwd) return wrong("--exec-server needs --exec-cwd, an absolute folder of that machine");
   const auto address = local_address(url);
-  if (!address)
-    return wrong("--exec-server: " + address.error().message, address.error().remedy);
+  if (!address) return wrong("--exec-server: " + address.error().message, address.error().remedy);
   return remote_place{"remote",
                       "the exec server at " + url,
                       *address,
@@ -129,9 +128,8 @@ result<void> move_session(actors::thread_terms& terms, const remote_place& place
 
 result<start_point> load_for_place(const options& given) {
   const bool there = given.value("--environment").value_or("local") != local_environment;
-  return load_for(start_wishes{there ? "" : given.value("--cwd").value_or(""),
-                               given.value("--ask"), given.value("--profile"),
-                               given.value("--backend")});
+  return load_for(start_wishes{there ? "" : given.value("--cwd").value_or(""), given.value("--ask"),
+                               given.value("--profile"), given.value("--backend")});
 }
 
 result<void> move_session(actors::thread_terms& terms, const known_places& known,

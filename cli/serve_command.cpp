@@ -202,11 +202,11 @@ int serve_command(arguments given) {
   auto published = publish(*read, *start, urls);
   if (!published) warn({to_string(published.error())});
   if (!(stdio ? print_error(urls) : print(urls))) return exit_failed;
-  const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
-                                                   [&](int) {
-                                                     ++signalled;
-                                                     stop = true;
-                                                   });
+  const auto signals =
+      reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP}, [&](int) {
+        ++signalled;
+        stop = true;
+      });
   if (!signals) {
     complain(signals.error());
     return exit_failed;

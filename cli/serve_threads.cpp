@@ -209,8 +209,8 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
   return opening;
 }
 
-result<actors::thread_opening>
-thread_desk::open_there(const std::string& environment, const actors::thread_wishes& wishes) const {
+result<actors::thread_opening> thread_desk::open_there(const std::string& environment,
+                                                       const actors::thread_wishes& wishes) const {
   auto start = settle(wishes, cwd_); // no project of ours is there
   if (!start) return start.error();
   auto setup = set_up_thread(*start, rule_files_, *loop_, "thread");

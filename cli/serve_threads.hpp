@@ -14,9 +14,9 @@ namespace gatehouse::cli {
 
 /// Opens threads for `serve`: the configuration as it is when a thread starts, narrowed by what
 /// the client wishes. An agent may work below the roots that the command line names, and may wish
-/// for a stricter policy or a narrower profile, never for more; a reviewer may choose. Both may name
-/// any configured environment (§7); there an agent's workspace is the configured folder, since links
-/// on another machine cannot be followed from here.
+/// for a stricter policy or a narrower profile, never for more; a reviewer may choose. Both may
+/// name any configured environment (§7); there an agent's workspace is the configured folder, since
+/// links on another machine cannot be followed from here.
 class thread_desk {
 public:
   /// Errors: the command line or the configuration is wrong.
@@ -35,8 +35,8 @@ private:
   [[nodiscard]] result<start_point> settle(const actors::thread_wishes& wishes,
                                            const std::string& folder) const;
   [[nodiscard]] result<actors::thread_opening> open_here(const actors::thread_wishes& wishes) const;
-  [[nodiscard]] result<actors::thread_opening> open_there(const std::string& environment,
-                                                          const actors::thread_wishes& wishes) const;
+  [[nodiscard]] result<actors::thread_opening>
+  open_there(const std::string& environment, const actors::thread_wishes& wishes) const;
 
   reactor::event_loop* loop_;
   std::shared_ptr<remote_connections> connections_;

@@ -14,11 +14,10 @@ namespace {
 constexpr std::size_t longest_name = 64;
 
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= longest_name &&
-         std::ranges::all_of(text, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == '.';
-         });
+  return !text.empty() && text.size() <= longest_name && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
 }
 
 /// A text that must be there, and begin with `/` where it is a path.
@@ -27,8 +26,8 @@ std::string needed(toml_reader& reader, const toml_value& entry, const toml_tabl
   const auto text = reader.string(table, key);
   const auto* value = find(table, key);
   if (!value)
-    reader.fail(entry, "the environment has no " + key, "Write, for example, " + key + " = \"" +
-                                                            std::string{example} + "\".");
+    reader.fail(entry, "the environment has no " + key,
+                "Write, for example, " + key + " = \"" + std::string{example} + "\".");
   else if (text && (text->value.empty() || (path && !read_path(text->value))))
     reader.fail(*value, key + " is " + (path ? "no absolute path" : "empty"),
                 "Write, for example, " + key + " = \"" + std::string{example} + "\".");

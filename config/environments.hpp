@@ -25,8 +25,8 @@ struct named_environments {
 };
 
 /// Those of the system's and the user's config.toml, the user's in the place of the system's of the
-/// same name. Nothing else may name one (§7, §43): where commands run is no project's choice. Errors
-/// name file, line and value.
+/// same name. Nothing else may name one (§7, §43): where commands run is no project's choice.
+/// Errors name file, line and value.
 result<named_environments> load_environments(const locations& where);
 
 } // namespace gatehouse::config

@@ -73,7 +73,8 @@ struct process_start {
   bool pipe_stdin = false;
   std::optional<sandbox_terms> sandbox;
   bool managed_network = false;
-  /// Of a client: how the paths of that machine are written; all are rooted (protocol/path_uri.hpp).
+  /// Of a client: how the paths of that machine are written; all are rooted
+  /// (protocol/path_uri.hpp).
   path_convention paths = path_convention::posix;
 };
 struct process_read {

@@ -270,9 +270,8 @@ private:
     allowance_ = terms_.paused_bytes;
     // Its pings wait behind what we do not read.
     if (!std::exchange(ponging_, true))
-      ws_.async_pong({}, [self = shared_from_this()](const beast_error&) {
-        self->ponging_ = false;
-      });
+      ws_.async_pong({},
+                     [self = shared_from_this()](const beast_error&) { self->ponging_ = false; });
     read_message();
   }
 

@@ -63,7 +63,8 @@ bool names(const exec_requirement& requirement, const std::string& word) {
 } // namespace
 
 TEST_SUITE("actors.patch_intake") {
-  TEST_CASE("§7 §11 a patch for another machine is refused by its name, an ordinary command is not") {
+  TEST_CASE(
+      "§7 §11 a patch for another machine is refused by its name, an ordinary command is not") {
     workspace w;
     w.terms.elsewhere = true;
     w.plan.what.environment_id = "build";

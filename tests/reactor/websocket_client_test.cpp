@@ -153,9 +153,8 @@ TEST_SUITE("reactor.websocket_client") {
 
   TEST_CASE("§95 a client that pauses reads a little all the same, and can be closed") {
     partner p;
-    caller c{p.loop,
-             p.listen(),
-             {.bearer = "secret", .paused_bytes = 150'000, .paused_look = 20ms}};
+    caller c{
+        p.loop, p.listen(), {.bearer = "secret", .paused_bytes = 150'000, .paused_look = 20ms}};
     REQUIRE(c.until([&] { return c.opened && p.connection; }));
     c.client->pause_reading();
     for (std::size_t i = 0; i < 20; ++i)
