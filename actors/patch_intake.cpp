@@ -220,6 +220,17 @@ result<std::optional<patch_intake>> take_in_patch(const call_plan& plan,
 
 result<std::optional<patch_intake>> take_in_patch(const call_plan& plan,
                                                   const judgement_terms& terms) {
+  if (terms.elsewhere) {
+    const auto reading = policy::read_patch_command(plan.what.argv);
+    if (!reading.patch && reading.refusal.empty()) return std::optional<patch_intake>{};
+    patch_intake refused{.plan = plan, .evaluation = {}};
+    refused.evaluation.requirement =
+        forbidden("patches are applied to files of this machine only, and this call is for the "
+                  "environment `" +
+                  plan.what.environment_id + "`; change the files there with a command");
+    refused.evaluation.requirement.refused_by = refused_by::handler;
+    return std::optional{std::move(refused)};
+  }
   const auto search = search_for(plan, terms);
   return take_in_patch(
       plan, *terms.rules,

@@ -19,7 +19,8 @@ struct patch_intake {
 };
 
 /// Reads the command of a call as a patch. No value in it: an ordinary command. An evaluation with
-/// an empty plan.what.patch: it names apply_patch in a form that is not understood, and is refused.
+/// an empty plan.what.patch: it names apply_patch in a form that is not understood, or the call is
+/// for another machine (§7), and is refused.
 /// Errors: the patch cannot be read; nothing may run.
 result<std::optional<patch_intake>> take_in_patch(const call_plan& plan,
                                                   const judgement_terms& terms);

@@ -1,8 +1,8 @@
 #include "actors/session_terms.hpp"
 
 #include "actors/grants.hpp"
+#include "policy/machine_path.hpp"
 #include "policy/overlay.hpp"
-#include "policy/path_text.hpp"
 #include "protocol/shell_argv.hpp"
 
 #include <utility>
@@ -35,8 +35,10 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
   const auto* script = std::get_if<std::string>(&request.command);
   plan.what.argv = script ? shell_argv(terms.shell, *script, request.login)
                           : std::get<std::vector<std::string>>(request.command);
-  plan.what.cwd =
-      request.workdir.empty() ? terms.cwd : policy::absolute_below(terms.cwd, request.workdir);
+  const auto folder = request.workdir.empty()
+                          ? result<std::string>{terms.cwd}
+                          : policy::folder_below(terms.paths, terms.cwd, request.workdir);
+  plan.what.cwd = folder ? *folder : terms.cwd;
   plan.what.environment_id = terms.environment_id;
   plan.what.timeout = request.timeout;
   plan.what.time_cap = request.time_cap;
@@ -50,6 +52,10 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
   plan.what.justification = request.justification;
   plan.what.prefix_rule = request.prefix_rule;
 
+  if (!folder) {
+    made.handler_refusal = refusal(to_string(folder.error()));
+    return made;
+  }
   if (plan.what.argv.empty()) {
     made.handler_refusal = refusal("the command is empty");
     return made;

@@ -6,6 +6,7 @@
 #include "reactor/timer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <deque>
@@ -21,6 +22,8 @@ using exec_client::answer;
 using exec_server::failure;
 using event = exec_client::process_event;
 
+/// Output that was told and for whose successor nobody has asked yet: beyond it reading pauses.
+constexpr std::size_t most_ungranted = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t most_pending_input = std::size_t{1024} * 1024;
 
 /// The callbacks may end what holds them: what runs is a copy.
@@ -29,9 +32,11 @@ void tell(const F& callback, const Args&... args) {
   if (const auto own = callback) own(args...);
 }
 
-exec_server::process_start start_of(const std::string& id, const command_request& request) {
+exec_server::process_start start_of(const std::string& id, const command_request& request,
+                                    path_convention paths) {
   exec_server::process_start start;
   start.process_id = id;
+  start.paths = paths;
   start.argv = request.launch.command;
   start.cwd = request.launch.command_cwd;
   start.policy.emplace().inherit = exec_server::inherit::core; // that machine's own
@@ -81,9 +86,11 @@ public:
     bool interrupt_wanted = false;
     bool end_wanted = false;
     bool told_end = false;
-    reactor::timer given_up;    ///< after a kill
-    reactor::timer drain;       ///< after its exit
-    reactor::timer write_again; ///< what waits there is full
+    bool unlimited = false;                           ///< nobody will ask for more
+    std::array<std::deque<std::size_t>, 2> ungranted; ///< bytes told at once, for each stream
+    reactor::timer given_up;                          ///< after a kill
+    reactor::timer drain;                             ///< after its exit
+    reactor::timer write_again;                       ///< what waits there is full
   };
   using process_ptr = std::shared_ptr<process>;
 
@@ -98,8 +105,20 @@ public:
       connect();
   }
 
+  [[nodiscard]] path_convention paths() const noexcept { return terms_.paths; }
+
+  /// The reader of a stream has taken what was told first.
+  void grant(const process_ptr& one, reactor::output_stream stream) {
+    auto& sizes = one->ungranted[index_of(stream)];
+    if (sizes.empty()) return;
+    ungranted_ -= sizes.front();
+    sizes.pop_front();
+    hold_back();
+  }
+
   /// Nobody listens to it any more.
   void forget(const process_ptr& one) {
+    release(one);
     one->listener = {};
     one->given_up.cancel();
     one->drain.cancel();
@@ -166,6 +185,7 @@ public:
 
   void end(const process_ptr& one) {
     one->end_wanted = true;
+    release(one); // its end comes behind its output
     if (!ready_ || !one->started) return;
     ask("process/terminate", exec_client::process_params(one->id), [this, one](const answer&) {
       if (!one->listener.on_end) processes_.erase(one->id);
@@ -175,6 +195,38 @@ public:
 private:
   using handler = std::function<void(const answer&)>;
 
+  static std::size_t index_of(reactor::output_stream stream) {
+    return stream == reactor::output_stream::standard_error ? 1 : 0;
+  }
+
+  void say(const process_ptr& one, reactor::output_stream stream, std::string_view bytes) {
+    if (one->listener.on_output && !one->unlimited) {
+      one->ungranted[index_of(stream)].push_back(bytes.size());
+      ungranted_ += bytes.size();
+    }
+    tell(one->listener.on_output, stream, bytes);
+    hold_back();
+  }
+
+  /// It holds nobody up any more.
+  void release(const process_ptr& one) {
+    one->unlimited = true;
+    for (auto& sizes : one->ungranted)
+      for (const auto size : std::exchange(sizes, {}))
+        ungranted_ -= size;
+    hold_back();
+  }
+
+  void hold_back() {
+    const bool full = ungranted_ > (held_ ? most_ungranted / 2 : most_ungranted);
+    if (!client_ || full == held_) return;
+    held_ = full;
+    if (full)
+      client_->pause_reading();
+    else
+      client_->resume_reading();
+  }
+
   void ask(std::string_view method, std::string_view params, handler done) {
     const auto id = ++last_request_;
     waiting_.emplace(id, std::move(done));
@@ -182,6 +234,7 @@ private:
   }
 
   void connect() {
+    held_ = false;
     reactor::websocket_client_terms terms;
     terms.bearer = terms_.bearer;
     const std::weak_ptr<connection> weak = weak_from_this();
@@ -271,8 +324,7 @@ private:
           if (const auto lost = one->stream.take_lost(); lost > 0) {
             const auto note = "[gatehouse: " + std::to_string(lost) +
                               " bytes of output were lost while the connection was cut]\n";
-            tell(one->listener.on_output, reactor::output_stream::standard_error,
-                 std::string_view{note});
+            say(one, reactor::output_stream::standard_error, note);
           }
           deliver(one, std::move(events));
         });
@@ -295,10 +347,10 @@ private:
   void deliver(const process_ptr& one, std::vector<event> events) {
     for (auto& each : events) {
       if (const auto* said = std::get_if<event::output>(&each.what)) {
-        tell(one->listener.on_output,
-             said->stream == "stderr" ? reactor::output_stream::standard_error
-                                      : reactor::output_stream::standard_output,
-             std::string_view{said->bytes});
+        say(one,
+            said->stream == "stderr" ? reactor::output_stream::standard_error
+                                     : reactor::output_stream::standard_output,
+            said->bytes);
       } else if (const auto* exited = std::get_if<event::exited>(&each.what)) {
         command_end end;
         end.started = true;
@@ -306,17 +358,26 @@ private:
         end.exit_code = exited->exit_code;
         end.denied_elsewhere = exited->sandbox_denied;
         one->told_end = true;
-        one->drain.start(terms_.drain, [weak = weak_from_this(), of = std::weak_ptr{one}] {
-          const auto self = weak.lock();
-          const auto what = of.lock();
-          if (self && what) self->close(what);
-        });
+        drain(one);
         tell(one->listener.on_exit, end);
       } else {
         close(one);
       }
     }
     if (one->stream.wants_read() && !one->stream.closed()) read(one);
+  }
+
+  /// What it has said may still wait behind a reader who is slow.
+  void drain(const process_ptr& one) {
+    one->drain.start(terms_.drain, [weak = weak_from_this(), of = std::weak_ptr{one}] {
+      const auto self = weak.lock();
+      const auto what = of.lock();
+      if (!self || !what) return;
+      if (self->held_)
+        self->drain(what);
+      else
+        self->close(what);
+    });
   }
 
   /// Nothing more of it is of interest: the server may forget it, and end what it left behind.
@@ -342,6 +403,7 @@ private:
 
   void finish(const process_ptr& one, const command_end& end) {
     processes_.erase(one->id);
+    release(one);
     one->given_up.cancel();
     one->drain.cancel();
     const auto listener = std::exchange(one->listener, {});
@@ -390,6 +452,8 @@ private:
   std::unique_ptr<reactor::websocket_client> client_;
   std::string session_; ///< empty: none
   bool ready_ = false;
+  bool held_ = false;         ///< reading pauses
+  std::size_t ungranted_ = 0; ///< of all processes
   std::optional<reactor::clock::time_point> lost_at_;
   std::uint64_t last_request_ = 0;
   std::map<std::uint64_t, handler> waiting_;
@@ -405,7 +469,7 @@ public:
   handle(const handle&) = delete;
   handle& operator=(const handle&) = delete;
 
-  void grant(reactor::output_stream) override {}
+  void grant(reactor::output_stream stream) override { over_->grant(what_, stream); }
   result<void> write_stdin(std::string bytes) override {
     if (!takes_input_ || what_->told_end)
       return error{errc::invalid_request, "standard input is closed", {}};
@@ -443,7 +507,7 @@ std::unique_ptr<command_process> remote_environment::start(const command_request
                                                            command_listener listener) {
   auto what = std::make_shared<connection::process>(loop_);
   what->id = random_id();
-  what->start_params = exec_client::start_params(start_of(what->id, request));
+  what->start_params = exec_client::start_params(start_of(what->id, request, connection_->paths()));
   what->listener = std::move(listener);
   connection_->add(what);
   return std::make_unique<handle>(connection_, what, request.tty || request.pipe_input);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/command_process.hpp"
+#include "protocol/path_uri.hpp"
 #include "reactor/event_loop.hpp"
 #include "reactor/websocket_client.hpp"
 
@@ -12,7 +13,8 @@
 namespace gatehouse::actors {
 
 struct remote_terms {
-  std::string name; ///< for messages
+  std::string name;                               ///< for messages
+  path_convention paths = path_convention::posix; ///< of that machine (§8)
   reactor::websocket_address address;
   std::string bearer;                         ///< empty: the server asks for none
   std::chrono::milliseconds retry{100};       ///< between two attempts to come back

@@ -112,8 +112,7 @@ result<thread_messages::explained_call> session_thread::explain(const tool_argum
   auto& plan = planned.plan;
   thread_messages::explained_call told;
   auto patch = result<std::optional<patch_intake>>{std::optional<patch_intake>{}};
-  if (!planned.handler_refusal && !terms_.judgement.elsewhere)
-    patch = take_in_patch(plan, terms_.judgement);
+  if (!planned.handler_refusal) patch = take_in_patch(plan, terms_.judgement);
   if (!patch) return patch.error();
   if (*patch) {
     plan = std::move((*patch)->plan);

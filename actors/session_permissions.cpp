@@ -24,6 +24,7 @@ void session_thread::ask_permissions(const tool_request& asked, const permission
   question.review_id = "review-" + random_id();
   question.call_id = id;
   question.tool = tool_name(asked.arguments);
+  question.what.environment_id = now_->session.environment_id;
   question.what.cwd = now_->session.cwd;
   question.what.sandbox_permissions = sandbox_permissions::with_additional_permissions;
   // What is shown, granted and kept is where a link leads, not its name.

@@ -5,6 +5,7 @@
 #include "policy/access.hpp"
 #include "policy/domain_policy.hpp"
 #include "protocol/approval_policy.hpp"
+#include "protocol/path_uri.hpp"
 #include "protocol/permission_profile.hpp"
 #include "protocol/tool_request.hpp"
 #include "sandbox/choose_backend.hpp"
@@ -18,7 +19,9 @@ namespace gatehouse::actors {
 /// What holds for every call of a session: the configuration after all its layers.
 struct session_terms {
   std::string environment_id = "local"; ///< the machine that its calls run on (§7)
-  std::string cwd;                      ///< absolute, of that machine
+  /// How that machine writes its paths; a session holds them rooted (§8, protocol/path_uri.hpp).
+  path_convention paths = path_convention::posix;
+  std::string cwd; ///< absolute, of that machine
   approval_policy approval;
   permission_profile profile;
   /// What the profile's symbolic paths and protections mean; its `project_roots` are the

@@ -63,8 +63,7 @@ tool_call::behavior_type tool_call::make_behavior() {
 
 void tool_call::start() {
   auto patch = result<std::optional<patch_intake>>{std::optional<patch_intake>{}};
-  if (!cancelled_ && !call_->handler_refusal && !terms_.elsewhere)
-    patch = take_in_patch(call_->plan, terms_);
+  if (!cancelled_ && !call_->handler_refusal) patch = take_in_patch(call_->plan, terms_);
   if (cancelled_) // it came before the call itself
     return end(std::make_shared<const call_report>(stopped(call_->plan.call_id)));
   if (!patch)

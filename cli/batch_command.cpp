@@ -120,9 +120,14 @@ result<remote_terms> read_remote(const options& given) {
   if (!target) return target.error();
   remote.target = *std::move(target);
   std::error_code failed;
-  remote.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
-                   .lexically_normal()
-                   .string();
+  remote.environment = given.value("--environment");
+  const bool there = remote.environment.value_or("local") != local_environment;
+  if (there)
+    remote.cwd = given.value("--cwd").value_or(""); // a folder there; empty: the configured one
+  else
+    remote.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
+                     .lexically_normal()
+                     .string();
   while (remote.cwd.size() > 1 && remote.cwd.back() == '/')
     remote.cwd.pop_back();
   remote.profile = given.value("--profile");
@@ -142,7 +147,7 @@ result<remote_terms> read_remote(const options& given) {
 /// `--engine slurm` and what belongs to it; the rest is for the tasks.
 result<slurm_terms> read_slurm(const options& given) {
   slurm_terms terms;
-  for (const auto* option : {"--url", "--token-file", "--journal", "--order"})
+  for (const auto* option : {"--url", "--token-file", "--journal", "--order", "--environment"})
     if (given.has(option))
       return error{errc::invalid_request,
                    std::string{option} + " and --engine slurm exclude each other",
@@ -280,11 +285,13 @@ int batch_command(arguments given) {
   if (read->has("--token-file")) return wrong_usage_of("batch", "--token-file needs --url");
   const auto limit = time_limit_of(*read);
   if (!limit) return wrong_usage_of("batch", limit.error().message);
-  const auto start = load_for(*read);
+  const auto start = load_for_place(*read);
   if (!start) return refuse(start.error());
   actors::thread_host host;
   auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "batch");
   if (!setup) return refuse(setup.error());
+  if (const auto moved = move_session(setup->terms, setup->places, *read, host.loop()); !moved)
+    return refuse(moved.error());
   if (const auto audit = begin_audit(start->where, host, "batch"); !audit)
     return refuse(audit.error());
   if (const auto ready = open_journal(); !ready) return refuse(ready.error());

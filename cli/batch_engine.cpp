@@ -74,7 +74,18 @@ void remote_engine::opened() {
       R"({"id":1,"method":"initialize","params":{"clientInfo":{"name":"gatehouse-batch","version":"1"}}})");
   line_->send(R"({"method":"initialized","params":{}})");
   auto open = request_of(2, "thread/start");
-  open.field("cwd", terms_.cwd);
+  if (terms_.environment) {
+    open.key("environments");
+    open.open('[');
+    open.item();
+    open.open('{');
+    open.field("environmentId", *terms_.environment);
+    if (!terms_.cwd.empty()) open.field("cwd", terms_.cwd);
+    open.close('}');
+    open.close(']');
+  } else {
+    open.field("cwd", terms_.cwd);
+  }
   if (terms_.profile) open.field("sandbox", *terms_.profile);
   if (terms_.approval_policy) {
     open.key("approvalPolicy");

@@ -50,6 +50,7 @@ private:
 struct remote_terms {
   reactor::websocket_address target;
   std::string token;
+  std::optional<std::string> environment; ///< name; then `cwd` is of that machine, empty: as named
   std::string cwd;
   std::optional<std::string> approval_policy; ///< name or JSON
   std::optional<std::string> profile;         ///< name

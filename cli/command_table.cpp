@@ -39,11 +39,15 @@ constexpr option_spec agent_token{"--agent-token-file", "FILE",
 constexpr option_spec reviewer_token{"--reviewer-token-file", "FILE",
                                      "whoever has it may answer; default: as above", file};
 
+constexpr option_spec environment{"--environment", "NAME",
+                                  "machine of the configuration; default: local", text};
+
 constexpr option_spec run_options[] = {
     shell,
     login,
     profile,
     ask,
+    environment,
     cwd,
     backend,
     timeout,
@@ -72,6 +76,7 @@ constexpr option_spec batch_options[] = {
     {"--tasks", "N", "for slurm: of the job array; default: 2", text},
     profile,
     ask,
+    environment,
     cwd,
     rules};
 constexpr option_spec load_options[] = {
@@ -87,13 +92,14 @@ constexpr option_spec load_options[] = {
     {"--pid", "N", "the server's process: its memory, descriptors, time", text},
     json,
     {"--html", "FILE", "also a page with plots, one self-contained file", file}};
-constexpr option_spec mcp_options[] = {profile, ask, cwd, rules};
+constexpr option_spec mcp_options[] = {profile, ask, environment, cwd, rules};
 constexpr option_spec serve_options[] = {
     {"--listen", "ADDRESS", "ws://127.0.0.1:PORT, unix:///PATH or stdio://", text,
      "ws://127.0.0.1:0 stdio://", true},
     {"--root", "DIR", "where agents may open threads; default: here", folder, {}, true},
     profile,
     ask,
+    environment,
     cwd,
     rules,
     agent_token,

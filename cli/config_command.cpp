@@ -2,6 +2,7 @@
 #include "cli/output.hpp"
 #include "cli/settings_options.hpp"
 #include "config/audit_settings.hpp"
+#include "config/environments.hpp"
 #include "config/profile_resolver.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/json_quote.hpp"
@@ -46,7 +47,8 @@ std::string words_of(const policy::prefix_rule& rule) {
 }
 
 std::vector<row> rows_of(const config::effective_settings& settings,
-                         const config::audit_settings& audit) {
+                         const config::audit_settings& audit,
+                         const config::named_environments& environments) {
   std::vector<row> rows;
   rows.push_back({"approval_policy", encode_approval_policy(settings.approval.value),
                   describe(settings.approval.value), settings.approval.from});
@@ -103,6 +105,12 @@ std::vector<row> rows_of(const config::effective_settings& settings,
     const auto text = std::to_string(wait.value.count());
     rows.push_back({key, text, wait.value.count() == 0 ? "none" : text, wait.from});
   }
+  for (const auto& [name, one] : environments.by_name)
+    for (const auto& [key, text] :
+         {std::pair{".exec_server", one.exec_server}, std::pair{".cwd", one.cwd},
+          std::pair{".token_file", one.token_file}})
+      if (!text.empty())
+        rows.push_back({"environments." + name + key, quoted(text), text, one.from});
   for (const auto& [name, profile] : settings.profiles)
     rows.push_back(
         {"permissions." + name, quoted(profile.description), profile.description, profile.from});
@@ -181,9 +189,15 @@ int config_command(arguments given) {
     complain(audit.error());
     return exit_wrong_usage;
   }
-  const auto rows = rows_of(start->loaded.settings, *audit);
+  const auto environments = config::load_environments(start->where);
+  if (!environments) {
+    complain(environments.error());
+    return exit_wrong_usage;
+  }
+  const auto rows = rows_of(start->loaded.settings, *audit, *environments);
   if (read->has("--json")) return print(as_json(rows, start->loaded)) ? exit_ok : exit_failed;
   warn(start->loaded.warnings);
+  warn(environments->warnings);
   return print(as_text(rows, start->loaded)) ? exit_ok : exit_failed;
 }
 

@@ -8,6 +8,7 @@ namespace gatehouse::cli {
 namespace {
 
 constexpr std::size_t screen_columns = 80;
+constexpr std::ptrdiff_t screen_lines = 24;
 constexpr std::size_t widest_label = 30;
 
 /// Columns of text that has no wide characters.
@@ -136,10 +137,11 @@ std::string help_of(const command_spec& command) {
     for (const auto& option : command.options)
       text += entry(label_of(option), option.help, width);
   }
-  text += "\n" + words_of(command) + "Examples:\n";
+  std::string end = words_of(command) + "Examples:\n";
   for (const auto& example : command.examples)
-    text += "  " + std::string{example} + "\n";
-  return text;
+    end += "  " + std::string{example} + "\n";
+  const bool fits = std::ranges::count(text + end, '\n') < screen_lines;
+  return text + (fits ? "\n" : "") + end;
 }
 
 std::string list_of_commands() {

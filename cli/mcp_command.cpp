@@ -21,7 +21,7 @@ int mcp_command(arguments given) {
   const auto words = open_command_line("mcp", given);
   if (!words.given) return words.status;
   const auto& read = words.given;
-  const auto start = load_for(*read);
+  const auto start = load_for_place(*read);
   if (!start) {
     complain(start.error());
     return exit_wrong_usage;
@@ -30,6 +30,10 @@ int mcp_command(arguments given) {
   auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "mcp");
   if (!setup) {
     complain(setup.error());
+    return exit_wrong_usage;
+  }
+  if (const auto moved = move_session(setup->terms, setup->places, *read, host.loop()); !moved) {
+    complain(moved.error());
     return exit_wrong_usage;
   }
   if (const auto audit = begin_audit(start->where, host, "mcp"); !audit) {

@@ -129,6 +129,7 @@ question_view view_of(const review_request& question) {
     view.command = shell_join(question.what.argv);
     view.folder = question.what.cwd;
   }
+  if (question.what.environment_id != "local") view.machine = question.what.environment_id;
   view.why = question.reason;
   view.says = unsaid(question.what.justification, question.reason);
   view.writes = question.write_targets;
@@ -157,6 +158,7 @@ question_view view_of(const rpc::app::approval_request& question) {
     view.command = question.command;
   }
   view.folder = question.cwd;
+  if (question.environment_id != "local") view.machine = question.environment_id;
   view.why = question.reason;
   view.says = unsaid(question.justification, question.reason);
   view.writes = question.write_targets;
@@ -192,6 +194,7 @@ std::string question_text(const question_view& question, std::string_view headli
     if (!question.command.empty()) line("command: ", look.bold(shown(question.command, indent)));
     line("folder:  ", shell_quote(question.folder));
   }
+  if (!question.machine.empty()) line("machine: ", shown(question.machine, indent));
   for (const auto& file : question.writes)
     line("writes:  ", shown(file, indent));
   line("why:     ",

@@ -22,6 +22,7 @@ struct question_view {
   std::string patch_text;
   std::string command; ///< as one types it
   std::string folder;
+  std::string machine;             ///< the environment (§7); empty: this machine
   std::vector<std::string> writes; ///< files that redirections of the command write
   std::string why;
   std::string says; ///< the agent's own words; empty: none, or the same as `why`

@@ -172,14 +172,14 @@ int run_call(const options& given, shell_request wish, report_style style) {
   const auto limit = time_limit_of(given);
   if (!limit) return wrong_words(limit.error().message, json);
   wish.timeout = *limit;
-  const auto start = load_for(given);
+  const auto start = load_for_place(given);
   if (!start) return wrong_settings(start.error(), json);
   actors::thread_host host;
   auto setup = set_up_thread(*start, given.values("--rules"), host.loop(), "run");
   if (!setup) return wrong_settings(setup.error(), json);
   if (const auto audit = begin_audit(start->where, host, "run"); !audit)
     return no_audit(audit.error(), json);
-  if (const auto moved = move_to_exec_server(setup->terms, given, host.loop()); !moved)
+  if (const auto moved = move_session(setup->terms, setup->places, given, host.loop()); !moved)
     return wrong_words(to_string(moved.error()), json);
   warn(setup->warnings);
   auto& terms = setup->terms;

@@ -2,6 +2,7 @@
 
 #include "cli/thread_setup.hpp"
 #include "config/profile_resolver.hpp"
+#include "policy/machine_path.hpp"
 #include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
@@ -24,7 +25,14 @@ constexpr std::string_view nobody =
     "policy";
 
 /// The folder with no link in its path.
-result<std::string> real_folder(const std::string& path) {
+result<std::string> real_folder(const std::string& named) {
+  auto path = named;
+  if (names_its_convention(named)) {
+    const auto uri = read_path(named);
+    auto native = uri ? native_path(*uri) : result<std::string>{uri.error()};
+    if (!native) return native.error();
+    path = *std::move(native);
+  }
   if (path.empty() || path.front() != '/')
     return error{errc::invalid_request, "the folder '" + path + "' is not an absolute path", {}};
   char* real = ::realpath(path.c_str(), nullptr);
@@ -149,20 +157,104 @@ result<thread_desk> thread_desk::make(const options& given, const start_point& s
     if (const auto file = given.value(option))
       desk.token_files_.push_back(policy::absolute_below(start.cwd, *file));
   // What cannot be set up at all is better known now than at the first thread.
-  if (auto tried = set_up_thread(start, desk.rule_files_, loop, "serve"); !tried)
-    return tried.error();
+  auto tried = set_up_thread(start, desk.rule_files_, loop, "serve");
+  if (!tried) return tried.error();
+  desk.environment_ = given.value("--environment").value_or(std::string{local_environment});
+  if (desk.environment_ != local_environment)
+    if (const auto known = tried->places.find(desk.environment_); !known) return known.error();
   return desk;
 }
 
+result<start_point> thread_desk::settle(const actors::thread_wishes& wishes,
+                                        const std::string& folder) const {
+  const auto as_configured = load_for(start_wishes{folder, ask_, profile_, {}});
+  if (!as_configured) return as_configured.error();
+  auto start = load_for(start_wishes{folder,
+                                     wishes.approval_policy ? wishes.approval_policy : ask_,
+                                     wishes.profile ? wishes.profile : profile_,
+                                     {}});
+  if (!start || wishes.from != actors::authority::agent) return start;
+  const auto& settings = start->loaded.settings;
+  const auto& configured = as_configured->loaded.settings;
+  if (start->given_profile && wishes.profile)
+    return error{errc::invalid_request, "only a reviewer may give a profile as an object", {}};
+  if (!asks_no_less(configured.approval.value, settings.approval.value))
+    return error{
+        errc::invalid_request,
+        "the approval policy is wider than the configured one, which only a reviewer may choose",
+        {}};
+  if (wishes.profile &&
+      !touches_no_more(as_configured->given_profile ? "custom"
+                                                    : configured.default_permissions.value,
+                       settings.default_permissions.value))
+    return error{errc::invalid_request,
+                 "the profile is wider than the configured one, which only a reviewer may choose",
+                 {}};
+  return start;
+}
+
 result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wishes) const {
-  const bool agent = wishes.from == actors::authority::agent;
-  auto cwd = real_folder(wishes.cwd);
-  if (!cwd) return cwd.error();
   if (wishes.roots.size() > most_roots)
     return error{errc::invalid_request,
                  "runtimeWorkspaceRoots has " + std::to_string(wishes.roots.size()) +
                      " folders; a thread takes " + std::to_string(most_roots),
                  "Name the folder around them."};
+  const auto& environment = wishes.environment ? *wishes.environment : environment_;
+  auto opening =
+      environment == local_environment ? open_here(wishes) : open_there(environment, wishes);
+  if (!opening) return opening;
+  opening->terms.nobody_reason = nobody;
+  opening->terms.reviewer_grace = std::chrono::seconds{60};
+  opening->terms.session_approvals = true;
+  return opening;
+}
+
+result<actors::thread_opening> thread_desk::open_there(const std::string& environment,
+                                                       const actors::thread_wishes& wishes) const {
+  auto start = settle(wishes, cwd_); // no project of ours is there
+  if (!start) return start.error();
+  auto setup = set_up_thread(*start, rule_files_, *loop_, "thread");
+  if (!setup) return setup.error();
+  const auto place = setup->places.find(environment);
+  if (!place) return place.error();
+  const auto there =
+      policy::folder_below(place->paths, place->cwd, wishes.cwd.empty() ? "." : wishes.cwd);
+  if (!there) return there.error();
+  const auto& cwd = *there;
+  std::vector<std::string> roots;
+  for (const auto& root : wishes.roots) {
+    auto folder = policy::folder_below(place->paths, place->cwd, root);
+    if (!folder) return folder.error();
+    if (std::ranges::find(roots, *folder) == roots.end()) roots.push_back(*std::move(folder));
+  }
+  if (wishes.from == actors::authority::agent) {
+    if (!policy::is_at_or_below(cwd, place->cwd))
+      return error{errc::invalid_request,
+                   "'" + cwd + "' is outside '" + place->cwd + "', where agents may work in " +
+                       place->name,
+                   "Another environment of the configuration may name another folder."};
+    if (!roots.empty() && roots != std::vector{place->cwd})
+      return error{errc::invalid_request,
+                   "the workspace of an agent in " + place->name + " is '" + place->cwd +
+                       "' and nothing else",
+                   "Leave `runtimeWorkspaceRoots` out, or let a reviewer open the thread."};
+    roots = {place->cwd};
+  }
+  if (roots.empty()) roots.push_back(cwd);
+  if (const auto moved = move_session(setup->terms, *place, cwd, roots, *connections_); !moved)
+    return moved.error();
+  const auto& settings = start->loaded.settings;
+  return actors::thread_opening{
+      std::move(setup->terms), std::move(roots), encode_approval_policy(settings.approval.value),
+      start->given_profile ? "custom" : settings.default_permissions.value};
+}
+
+result<actors::thread_opening> thread_desk::open_here(const actors::thread_wishes& wishes) const {
+  const bool agent = wishes.from == actors::authority::agent;
+  if (wishes.cwd.empty())
+    return error{errc::invalid_request, "the folder of the thread, `cwd`, is missing", {}};
+  auto cwd = real_folder(wishes.cwd);
+  if (!cwd) return cwd.error();
   std::vector<std::string> roots;
   for (const auto& root : wishes.roots) {
     auto real = real_folder(root);
@@ -179,31 +271,9 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
                      "'" + folder + "' is outside the folders that this server opens to agents",
                      "serve --root names them."};
   }
-  const auto as_configured = load_for(start_wishes{*cwd, ask_, profile_, {}});
-  if (!as_configured) return as_configured.error();
-  auto start = load_for(start_wishes{*cwd,
-                                     wishes.approval_policy ? wishes.approval_policy : ask_,
-                                     wishes.profile ? wishes.profile : profile_,
-                                     {}});
+  auto start = settle(wishes, *cwd);
   if (!start) return start.error();
   const auto& settings = start->loaded.settings;
-  const auto& configured = as_configured->loaded.settings;
-  if (agent) {
-    if (start->given_profile && wishes.profile)
-      return error{errc::invalid_request, "only a reviewer may give a profile as an object", {}};
-    if (!asks_no_less(configured.approval.value, settings.approval.value))
-      return error{
-          errc::invalid_request,
-          "the approval policy is wider than the configured one, which only a reviewer may choose",
-          {}};
-    if (wishes.profile &&
-        !touches_no_more(as_configured->given_profile ? "custom"
-                                                      : configured.default_permissions.value,
-                         settings.default_permissions.value))
-      return error{errc::invalid_request,
-                   "the profile is wider than the configured one, which only a reviewer may choose",
-                   {}};
-  }
   auto setup = set_up_thread(*start, rule_files_, *loop_, "thread");
   if (!setup) return setup.error();
   actors::thread_opening opening{
@@ -232,9 +302,6 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
                                   token_files_.end());
   terms.judgement.search.writable_roots =
       sandbox::writable_roots_of(terms.session.profile, terms.session.context);
-  terms.nobody_reason = nobody;
-  terms.reviewer_grace = std::chrono::seconds{60};
-  terms.session_approvals = true;
   return opening;
 }
 

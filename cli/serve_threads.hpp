@@ -2,8 +2,10 @@
 
 #include "actors/endpoint/endpoint.hpp"
 #include "cli/explainer.hpp"
+#include "cli/remote_session.hpp"
 #include "cli/settings_options.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +14,9 @@ namespace gatehouse::cli {
 
 /// Opens threads for `serve`: the configuration as it is when a thread starts, narrowed by what
 /// the client wishes. An agent may work below the roots that the command line names, and may wish
-/// for a stricter policy or a narrower profile, never for more; a reviewer may choose.
+/// for a stricter policy or a narrower profile, never for more; a reviewer may choose. Both may
+/// name any configured environment (§7); there an agent's workspace is the configured folder, since
+/// links on another machine cannot be followed from here.
 class thread_desk {
 public:
   /// Errors: the command line or the configuration is wrong.
@@ -25,9 +29,18 @@ public:
   [[nodiscard]] result<std::vector<rpc::app::profile_summary>> profiles() const;
 
 private:
-  thread_desk(reactor::event_loop& loop) : loop_{&loop} {}
+  thread_desk(reactor::event_loop& loop)
+      : loop_{&loop}, connections_{std::make_shared<remote_connections>(loop)} {}
+  /// The settings under which a thread may be opened whose configuration is that of `folder`.
+  [[nodiscard]] result<start_point> settle(const actors::thread_wishes& wishes,
+                                           const std::string& folder) const;
+  [[nodiscard]] result<actors::thread_opening> open_here(const actors::thread_wishes& wishes) const;
+  [[nodiscard]] result<actors::thread_opening>
+  open_there(const std::string& environment, const actors::thread_wishes& wishes) const;
 
   reactor::event_loop* loop_;
+  std::shared_ptr<remote_connections> connections_;
+  std::string environment_; ///< of threads whose client names none
   std::string cwd_;
   std::vector<std::string> roots_; ///< real paths
   std::optional<std::string> ask_, profile_;

@@ -3,7 +3,7 @@
 #include "cli/guard_programs.hpp"
 #include "cli/own_program.hpp"
 #include "config/profile_resolver.hpp"
-#include "policy/path_text.hpp"
+#include "policy/machine_path.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/choose_backend.hpp"
@@ -25,7 +25,11 @@ result<std::string> working_folder(const std::string& wanted) {
                  "Start in a folder that exists."};
   std::string cwd{current};
   std::free(current);
-  if (!wanted.empty()) cwd = policy::absolute_below(cwd, wanted);
+  if (!wanted.empty()) {
+    auto named = policy::folder_below(path_convention::posix, cwd, wanted);
+    if (!named) return named.error();
+    cwd = *std::move(named);
+  }
   struct stat about {};
   const int refused = ::stat(cwd.c_str(), &about) != 0   ? errno
                       : !S_ISDIR(about.st_mode)          ? ENOTDIR

@@ -8,6 +8,7 @@
 #include "cli/own_program.hpp"
 #include "cli/session_start.hpp"
 #include "config/amendment.hpp"
+#include "config/environments.hpp"
 #include "config/hooks.hpp"
 #include "config/live_rules.hpp"
 #include "config/rule_loader.hpp"
@@ -161,8 +162,17 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   if (!hooks) return hooks.error();
   auto guardian = guardian_of(start.loaded.settings, command_environment(), loop);
   if (!guardian) return guardian.error();
+  auto named = config::load_environments(start.where);
+  if (!named) return named.error();
+  auto unknown_keys = std::move(named->warnings);
+  auto places = known_places::read(*std::move(named));
+  if (!places) return places.error();
   thread_setup made{terms_for(start, *std::move(session), live, (*in_force)->rules, rule_options),
-                    live->take_warnings()};
+                    live->take_warnings(), *std::move(places)};
+  for (auto& warning : unknown_keys)
+    made.warnings.push_back(std::move(warning));
+  for (auto& file : made.places.token_files())
+    made.terms.shell.hidden_paths.push_back(std::move(file));
   if (auto notice = config::unusable_shell_notice(); !notice.empty())
     made.warnings.push_back(std::move(notice));
   for (auto& warning : open_guards(start, made.terms.session))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/thread_terms.hpp"
+#include "cli/remote_session.hpp"
 #include "cli/settings_options.hpp"
 #include "reactor/event_loop.hpp"
 
@@ -13,6 +14,7 @@ namespace gatehouse::cli {
 struct thread_setup {
   actors::thread_terms terms;
   std::vector<std::string> warnings;
+  known_places places; ///< where it could be moved (§7)
 };
 
 /// The one way from settings to threads, for `run` and for `serve`. Errors are about the

@@ -2,6 +2,7 @@
 
 #include "config/private_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -42,11 +43,11 @@ result<std::string> fresh_token() {
   return token;
 }
 
-result<std::string> read_token(const std::string& path) {
+/// The one line of a file that is this user's alone.
+result<std::string> read_own_line(const std::string& path, std::string_view remedy) {
   const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
   const auto wrong = [&](const char* what) {
-    return error{errc::invalid_config, path + " " + what,
-                 "Delete it; a new token is made at the next start."};
+    return error{errc::invalid_config, path + " " + what, std::string{remedy}};
   };
   if (file.get() < 0 && errno == ELOOP) return wrong("is a link; a token is a file of its own");
   if (file.get() < 0) return failed(path, "cannot be read");
@@ -55,14 +56,24 @@ result<std::string> read_token(const std::string& path) {
   if (!S_ISREG(about.st_mode)) return wrong("is no regular file");
   if (about.st_uid != ::geteuid()) return wrong("belongs to another user");
   if ((about.st_mode & 077U) != 0) return wrong("can be read by others");
-  std::string text(most_length + 1, '\0');
+  std::string text(most_length + 2, '\0');
   const auto length = ::read(file.get(), text.data(), text.size());
   if (length < 0) return failed(path, "cannot be read");
   text.resize(static_cast<std::size_t>(length));
   if (!text.empty() && text.back() == '\n') text.pop_back();
-  if (text.size() < least_length || text.size() > most_length)
+  return text;
+}
+
+result<std::string> read_token(const std::string& path) {
+  constexpr std::string_view remedy = "Delete it; a new token is made at the next start.";
+  const auto wrong = [&](const char* what) {
+    return error{errc::invalid_config, path + " " + what, std::string{remedy}};
+  };
+  auto text = read_own_line(path, remedy);
+  if (!text) return text;
+  if (text->size() < least_length || text->size() > most_length)
     return wrong("holds no token of at least 32 characters");
-  for (const char c : text)
+  for (const char c : *text)
     if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
           c == '_'))
       return wrong("holds characters that are not base64url");
@@ -85,6 +96,20 @@ result<std::string> read_or_make_token(const std::string& path) {
       return written.error();
   }
   return read_token(path);
+}
+
+result<std::string> read_given_token(const std::string& path) {
+  constexpr std::string_view remedy =
+      "It is the file that the exec server names when it starts, mode 0600.";
+  auto text = read_own_line(path, remedy);
+  if (!text)
+    return error{text.error().code, "no token can be read: " + text.error().message,
+                 std::string{remedy}};
+  const bool plain = std::ranges::all_of(*text, [](char c) { return c > ' ' && c <= '~'; });
+  if (text->empty() || text->size() > most_length || !plain)
+    return error{errc::invalid_config, "no token can be read: " + path + " holds none in one line",
+                 std::string{remedy}};
+  return text;
 }
 
 } // namespace gatehouse::config

@@ -259,6 +259,9 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
   // [audit] is read by load_audit_settings().
   if (const auto* audit = find(*root, "audit"); audit && from == layer::project)
     reader.warn(*audit, "`audit` is ignored: only the user's own configuration sets it");
+  // [environments] is read by load_environments().
+  if (const auto* named = find(*root, "environments"); named && from == layer::project)
+    reader.warn(*named, "`environments` is ignored: only the user's own configuration sets it");
   settings.protected_names = read_protected_names(reader, *root);
   if (const auto* permissions = reader.table(*root, "permissions"))
     settings.profiles = read_profiles(reader, *permissions);
@@ -266,7 +269,7 @@ result<settings_file> read_settings(std::string_view text, const std::string& fi
                       {"approval_policy", "default_permissions", "allow_login_shell",
                        "default_timeout_ms", "rules", "features", "protected_names", "permissions",
                        "approvals_reviewer", "auto_review", "sandbox", "environment", "terminals",
-                       "audit"});
+                       "audit", "environments"});
   if (reader.failure) return *reader.failure;
   return settings_file{std::move(settings), std::move(reader.warnings)};
 }

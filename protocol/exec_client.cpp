@@ -50,11 +50,16 @@ void write_table(json_writer& json, std::string_view name,
   json.close('}');
 }
 
+/// Of a rooted path of a machine with these paths.
+std::string uri_of(path_convention paths, std::string_view path) {
+  return to_string(from_rooted_path(paths, path));
+}
+
 /// Paths of entries, which a profile holds as paths, become URIs.
-void globalise(json_tree& tree) {
+void globalise(json_tree& tree, path_convention paths) {
   if (auto* list = std::get_if<json_tree::array>(&tree.value)) {
     for (auto& one : *list)
-      globalise(one);
+      globalise(one, paths);
     return;
   }
   auto* object = std::get_if<json_tree::object>(&tree.value);
@@ -67,26 +72,27 @@ void globalise(json_tree& tree) {
   for (auto& [key, value] : *object) {
     auto* text = std::get_if<std::string>(&value.value);
     if (is_path && key == "path" && text)
-      *text = file_uri(*text);
+      *text = uri_of(paths, *text);
     else
-      globalise(value);
+      globalise(value, paths);
   }
 }
 
-void write_sandbox(json_writer& json, const exec_server::sandbox_terms& terms) {
+void write_sandbox(json_writer& json, const exec_server::sandbox_terms& terms,
+                   path_convention paths) {
   auto permissions = parse_json(encode_profile(terms.profile), source());
   json.open('{');
   json.key("permissions");
   if (permissions) {
-    globalise(*permissions);
+    globalise(*permissions, paths);
     write_tree(json, *permissions);
   } else {
     json.null(); // cannot be: we wrote it
   }
-  json.field("cwd", file_uri(terms.cwd));
+  json.field("cwd", uri_of(paths, terms.cwd));
   std::vector<std::string> roots;
   for (const auto& root : terms.workspace_roots)
-    roots.push_back(file_uri(root));
+    roots.push_back(uri_of(paths, root));
   write_texts(json, "workspaceRoots", roots);
   json.field("windowsSandboxLevel", "disabled");
   json.field("windowsSandboxProxySettingsMode", "reconcile");
@@ -200,7 +206,7 @@ std::string start_params(const exec_server::process_start& what) {
   auto json = begin();
   json.field("processId", what.process_id);
   write_texts(json, "argv", what.argv);
-  json.field("cwd", file_uri(what.cwd));
+  json.field("cwd", uri_of(what.paths, what.cwd));
   write_table(json, "env", what.env);
   if (what.policy) {
     json.key("envPolicy");
@@ -221,7 +227,7 @@ std::string start_params(const exec_server::process_start& what) {
   json.null();
   json.key("sandbox");
   if (what.sandbox)
-    write_sandbox(json, *what.sandbox);
+    write_sandbox(json, *what.sandbox, what.paths);
   else
     json.null();
   json.key("enforceManagedNetwork");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "protocol/json_tree.hpp"
+#include "protocol/path_uri.hpp"
 #include "protocol/permission_profile.hpp"
 #include "protocol/result.hpp"
 
@@ -72,6 +73,9 @@ struct process_start {
   bool pipe_stdin = false;
   std::optional<sandbox_terms> sandbox;
   bool managed_network = false;
+  /// Of a client: how the paths of that machine are written; all are rooted
+  /// (protocol/path_uri.hpp).
+  path_convention paths = path_convention::posix;
 };
 struct process_read {
   std::string process_id;

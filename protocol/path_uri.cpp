@@ -1,5 +1,6 @@
 #include "protocol/path_uri.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 
@@ -65,6 +66,31 @@ result<path_uri> parse_path_uri(std::string_view text) {
     uri.path.erase(0, 1);
   }
   return uri;
+}
+
+bool names_its_convention(std::string_view text) noexcept {
+  return text.starts_with(scheme) ||
+         (text.size() >= 3 && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
+          text[1] == ':' && (text[2] == '/' || text[2] == '\\'));
+}
+
+result<path_uri> read_path(std::string_view text) {
+  if (text.starts_with(scheme)) return parse_path_uri(text);
+  if (text.starts_with('/')) return path_uri{path_convention::posix, std::string{text}};
+  if (!names_its_convention(text)) return wrong(text, "it is no absolute path");
+  path_uri uri{path_convention::windows, std::string{text}};
+  std::ranges::replace(uri.path, '\\', '/');
+  return uri;
+}
+
+std::string rooted_path(const path_uri& uri) {
+  return uri.convention == path_convention::windows ? "/" + uri.path : uri.path;
+}
+
+path_uri from_rooted_path(path_convention convention, std::string_view path) {
+  if (convention == path_convention::windows && path.starts_with('/') && has_drive(path.substr(1)))
+    return {path_convention::windows, std::string{path.substr(1)}};
+  return {path_convention::posix, std::string{path}};
 }
 
 std::string to_string(const path_uri& uri) {

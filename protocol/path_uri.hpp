@@ -23,6 +23,18 @@ struct path_uri {
 /// fragment, no absolute path.
 result<path_uri> parse_path_uri(std::string_view text);
 
+/// A path as people and programs write it, of either convention: `/srv/repo`, `C:\repo`, `C:/repo`,
+/// or a URI. invalid_request: it is relative, or a URI that cannot be read.
+result<path_uri> read_path(std::string_view text);
+/// Is it written as a URI or with a drive? Then it is no relative path of this machine.
+bool names_its_convention(std::string_view text) noexcept;
+
+/// The path from `/` on, which is how a session holds the paths of its machine: "/srv/repo",
+/// "/C:/repo".
+std::string rooted_path(const path_uri& uri);
+/// The other way. A path without a drive is one of posix whatever `convention` says.
+path_uri from_rooted_path(path_convention convention, std::string_view path);
+
 /// Everything but letters, digits and `-._~/` escaped; the colon of a drive stays.
 std::string to_string(const path_uri& uri);
 /// Of an absolute path of this machine.

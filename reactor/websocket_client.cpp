@@ -11,6 +11,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <deque>
 #include <utility>
@@ -105,7 +106,7 @@ public:
   impl(event_loop& loop, websocket_address to, websocket_client_terms terms,
        websocket_client_events events)
       : context_{event_loop_access::context(loop)}, to_{std::move(to)}, terms_{std::move(terms)},
-        events_{std::move(events)}, limit_{loop}, resolver_{context_}, ws_{context_} {}
+        events_{std::move(events)}, limit_{loop}, look_{loop}, resolver_{context_}, ws_{context_} {}
 
   void start() {
     limit_.start(terms_.handshake_limit, [weak = weak_from_this()] {
@@ -135,9 +136,20 @@ public:
 
   [[nodiscard]] std::size_t queued_bytes() const { return queued_; }
 
+  void pause_reading() {
+    if (!std::exchange(paused_, true)) allowance_ = 0;
+  }
+
+  void resume_reading() {
+    if (!std::exchange(paused_, false)) return;
+    look_.cancel();
+    if (open_ && !ended_ && !reading_) read_message();
+  }
+
   void close(std::uint16_t code, const std::string& reason) {
     if (closing_ || ended_) return;
     closing_ = true;
+    resume_reading(); // for the peer's answer
     // A close frame holds at most 123 bytes of reason.
     reason_ =
         websocket::close_reason{static_cast<websocket::close_code>(code), reason.substr(0, 120)};
@@ -217,6 +229,7 @@ private:
   }
 
   void read_message() {
+    reading_ = true;
     ws_.async_read(buffer_, [self = shared_from_this()](const beast_error& ec, std::size_t) {
       self->have_message(ec);
     });
@@ -242,9 +255,23 @@ private:
         told({static_cast<const char*>(bytes.data()), bytes.size()});
     }
     if (ended_) return;
+    allowance_ -= std::min(allowance_, buffer_.size());
     buffer_.consume(buffer_.size());
     // One large message does not cost its memory for the rest of the connection.
     if (buffer_.capacity() > (1U << 20U)) buffer_ = beast::flat_buffer{};
+    reading_ = false;
+    if (!paused_ || allowance_ > 0) return read_message();
+    look_.start(terms_.paused_look, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->read_a_little();
+    });
+  }
+
+  void read_a_little() {
+    allowance_ = terms_.paused_bytes;
+    // Its pings wait behind what we do not read.
+    if (!std::exchange(ponging_, true))
+      ws_.async_pong({},
+                     [self = shared_from_this()](const beast_error&) { self->ponging_ = false; });
     read_message();
   }
 
@@ -284,6 +311,7 @@ private:
     if (std::exchange(ended_, true)) return;
     const auto self = shared_from_this();
     limit_.cancel();
+    look_.cancel();
     resolver_.cancel();
     beast_error ignored; // it is closed whatever it says
     lowest().socket().close(ignored);
@@ -295,12 +323,15 @@ private:
   websocket_client_terms terms_;
   websocket_client_events events_;
   timer limit_;
+  timer look_; ///< while reading is paused
   asio::ip::tcp::resolver resolver_;
   websocket::stream<stream_type> ws_;
   websocket::response_type answer_;
   beast::flat_buffer buffer_;
   std::deque<std::string> queue_;
   std::size_t queued_ = 0;
+  std::size_t allowance_ = 0; ///< bytes that are read although it is paused
+  bool paused_ = false, reading_ = false, ponging_ = false;
   bool above_ = false, writing_ = false, open_ = false, closing_ = false, ended_ = false;
   websocket::close_reason reason_;
   websocket_end end_;
@@ -322,6 +353,14 @@ void websocket_client::send(std::string text) {
 
 std::size_t websocket_client::queued_bytes() const {
   return impl_->queued_bytes();
+}
+
+void websocket_client::pause_reading() {
+  impl_->pause_reading();
+}
+
+void websocket_client::resume_reading() {
+  impl_->resume_reading();
 }
 
 void websocket_client::close(std::uint16_t code, const std::string& reason) {

@@ -33,6 +33,10 @@ struct websocket_client_terms {
   /// Without a sign of life for so long the connection is dead; a ping goes out at half of it.
   std::chrono::seconds idle_limit{40};
   std::size_t low_water = 64U << 10U;
+  /// While reading is paused, so much is read so often all the same: a peer of which nothing is
+  /// taken would take us for dead.
+  std::size_t paused_bytes = 128U << 10U;
+  std::chrono::milliseconds paused_look{10'000};
 };
 
 /// Why a connection has ended.
@@ -69,6 +73,10 @@ public:
   void send(std::string text);
   /// Bytes of messages that are not yet with the kernel.
   [[nodiscard]] std::size_t queued_bytes() const;
+  /// After the message that is being told, hardly any more is read until `resume_reading`: the peer
+  /// has to wait. That it has gone is heard later then.
+  void pause_reading();
+  void resume_reading();
   /// Closes after what is queued. `on_closed` still comes.
   void close(std::uint16_t code, const std::string& reason);
 

@@ -21,7 +21,8 @@ class call_book;
 /// What a client asks of a new thread; unset is as configured.
 struct thread_wishes {
   authority from = authority::agent;
-  std::string cwd;
+  std::optional<std::string> environment; ///< id (§7); it is chosen before all that follows
+  std::string cwd;                        ///< of that machine; empty: as configured
   std::vector<std::string> roots;
   std::optional<std::string> approval_policy; ///< name or JSON
   std::optional<std::string> profile;         ///< name, or a JSON object (reviewers)

@@ -16,7 +16,9 @@ app::thread_info info_of(const thread_entry& entry) {
   app::thread_info info;
   info.id = entry.handle.id();
   info.status = status_of(*entry.watch);
-  info.cwd = entry.opening.terms.session.cwd;
+  const auto& session = entry.opening.terms.session;
+  info.environments = {{session.environment_id, session.cwd}};
+  info.cwd = session.cwd;
   info.runtime_workspace_roots = entry.opening.roots;
   info.approval_policy = {entry.opening.approval_policy};
   info.sandbox = entry.opening.profile;

@@ -25,6 +25,7 @@ std::string name_or_json(const json_tree& tree) {
 thread_wishes wishes_as_now(const thread_opening& opening, const std::optional<std::string>& cwd) {
   thread_wishes wishes;
   const auto& now = opening.terms.session;
+  wishes.environment = now.environment_id;
   wishes.cwd = cwd.value_or(now.cwd);
   if (opening.roots != std::vector{now.cwd}) wishes.roots = opening.roots;
   wishes.approval_policy = opening.approval_policy;
@@ -66,7 +67,16 @@ void thread_methods::operator()(app::methods::thread_start,
     return done(wrong_params("`sandbox` and `permissions` exclude each other"));
   thread_wishes wishes;
   wishes.from = session.who();
-  wishes.cwd = p.cwd;
+  if (p.environments.size() > 1)
+    return done(wrong_params("`environments` names " + std::to_string(p.environments.size()) +
+                             " machines; a thread works on one. Start a thread for each"));
+  wishes.cwd = p.cwd.value_or("");
+  if (!p.environments.empty()) {
+    const auto& one = p.environments.front();
+    wishes.environment = one.environment_id;
+    // A folder of this machine is none of another one.
+    if (one.cwd || one.environment_id != "local") wishes.cwd = one.cwd.value_or("");
+  }
   wishes.roots = p.runtime_workspace_roots;
   if (p.approval_policy) wishes.approval_policy = name_or_json(*p.approval_policy);
   if (p.sandbox) wishes.profile = *p.sandbox;

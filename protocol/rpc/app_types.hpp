@@ -78,10 +78,17 @@ struct thread_status {
   std::vector<active_flag> active_flags;
 };
 
+/// The machine that the calls of a thread run on.
+struct thread_environment {
+  std::string environment_id;
+  std::optional<std::string> cwd;
+};
+
 /// A thread as clients see it.
 struct thread_info {
   std::string id;
   thread_status status;
+  std::vector<thread_environment> environments;
   std::string cwd;
   std::vector<std::string> runtime_workspace_roots;
   raw_json approval_policy;
@@ -91,7 +98,8 @@ struct thread_info {
 };
 
 struct thread_start_params {
-  std::string cwd;
+  std::vector<thread_environment> environments;
+  std::optional<std::string> cwd;
   std::vector<std::string> runtime_workspace_roots;
   std::optional<json_tree> approval_policy;
   std::optional<std::string> sandbox;

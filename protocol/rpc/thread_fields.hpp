@@ -132,6 +132,19 @@ struct described<app::thread_status> {
 };
 
 template <>
+struct described<app::thread_environment> {
+  static constexpr std::string_view name = "ThreadEnvironment";
+  static constexpr std::string_view about = "The machine that the calls of a thread run on.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("environmentId", &app::thread_environment::environment_id,
+            "`local`, or a name of the user's configuration");
+    v.field("cwd", &app::thread_environment::cwd,
+            "the folder of the thread there; left out: the configured one");
+  }
+};
+
+template <>
 struct described<app::thread_info> {
   static constexpr std::string_view name = "ThreadInfo";
   static constexpr std::string_view about = "A thread: the long-lived session of an agent.";
@@ -139,7 +152,8 @@ struct described<app::thread_info> {
   static void fields(V& v) {
     v.field("id", &app::thread_info::id, "");
     v.field("status", &app::thread_info::status, "");
-    v.field("cwd", &app::thread_info::cwd, "");
+    v.field("environments", &app::thread_info::environments, "always one");
+    v.field("cwd", &app::thread_info::cwd, "of that machine");
     v.field("runtimeWorkspaceRoots", &app::thread_info::runtime_workspace_roots,
             "folders that count as the workspace; left out: the folder");
     v.field("approvalPolicy", &app::thread_info::approval_policy, "name or {\"granular\":{…}}");
@@ -156,7 +170,10 @@ struct described<app::thread_start_params> {
       "Terms of a new thread. What is left out is as configured.";
   template <class V>
   static void fields(V& v) {
-    v.field("cwd", &app::thread_start_params::cwd, "");
+    v.field("environments", &app::thread_start_params::environments,
+            "at most one; left out: the daemon's own (`serve --environment`)");
+    v.field("cwd", &app::thread_start_params::cwd,
+            "the folder, where `environments` is left out or names `local` without one");
     v.field("runtimeWorkspaceRoots", &app::thread_start_params::runtime_workspace_roots,
             "folders that count as the workspace; left out: the folder");
     v.field("approvalPolicy", &app::thread_start_params::approval_policy,

@@ -63,6 +63,28 @@ bool names(const exec_requirement& requirement, const std::string& word) {
 } // namespace
 
 TEST_SUITE("actors.patch_intake") {
+  TEST_CASE(
+      "§7 §11 a patch for another machine is refused by its name, an ordinary command is not") {
+    workspace w;
+    w.terms.elsewhere = true;
+    w.plan.what.environment_id = "build";
+    w.plan.what.argv = {"ls"};
+    CHECK_FALSE(*take_in_patch(w.plan, w.terms));
+    for (const std::vector<std::string>& argv :
+         {std::vector<std::string>{"apply_patch", add("a")},
+          std::vector<std::string>{"bash", "-c", "apply_patch <<'EOF'\n" + add("a") + "\nEOF"}}) {
+      w.plan.what.argv = argv;
+      const auto taken = take_in_patch(w.plan, w.terms);
+      REQUIRE(taken);
+      REQUIRE(*taken);
+      CHECK_FALSE((*taken)->plan.what.patch);
+      const auto& requirement = (*taken)->evaluation.requirement;
+      CHECK(requirement.kind == kind::forbidden);
+      CHECK(requirement.refused_by == refused_by::handler);
+      CHECK(names(requirement, "`build`"));
+    }
+  }
+
   TEST_CASE("§11 an ordinary command is none of ours, and a near miss is refused by the handler") {
     workspace w;
     w.plan.what.argv = {"ls"};

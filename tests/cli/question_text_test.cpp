@@ -34,6 +34,13 @@ TEST_SUITE("cli.question_text") {
                                      "  [q] no, and stop here\n");
   }
 
+  TEST_CASE("§7 a question says which machine it is about, unless it is this one") {
+    auto q = sample();
+    CHECK(question_text(q).find("machine:") == std::string::npos);
+    q.what.environment_id = "build";
+    CHECK(question_text(q).find("  folder:  /repo\n  machine: build\n") != std::string::npos);
+  }
+
   TEST_CASE("§204 the agent's words were shown twice in one question") {
     auto q = sample();
     q.reason = "the agent asks, and says: clean build";

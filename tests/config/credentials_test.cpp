@@ -68,4 +68,25 @@ TEST_SUITE("config.credentials") {
       CHECK(read.error().message.find(path) != std::string::npos);
     }
   }
+
+  TEST_CASE("§7 the token of another server is read as it is, from a file that is ours alone") {
+    const tests::temp_folder folder;
+    const auto path = folder.path() + "/t";
+    std::ofstream{path} << "s3cr=t/+\n";
+    REQUIRE(::chmod(path.c_str(), 0600) == 0);
+    CHECK(*config::read_given_token(path) == "s3cr=t/+");
+    REQUIRE(::symlink("t", (folder.path() + "/link").c_str()) == 0);
+    CHECK_FALSE(config::read_given_token(folder.path() + "/link"));
+    CHECK_FALSE(config::read_given_token(folder.path()));
+    CHECK_FALSE(config::read_given_token(folder.path() + "/none"));
+    REQUIRE(::chmod(path.c_str(), 0644) == 0);
+    const auto open = config::read_given_token(path);
+    REQUIRE_FALSE(open);
+    CHECK(open.error().message.find("can be read by others") != std::string::npos);
+    REQUIRE(::chmod(path.c_str(), 0600) == 0);
+    for (const std::string text : {"", "\n", "a b\n", "a\r\nX: y\n", "a\nb\n"}) {
+      std::ofstream{path} << text;
+      CHECK_FALSE(config::read_given_token(path));
+    }
+  }
 }

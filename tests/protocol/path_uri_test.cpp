@@ -26,6 +26,27 @@ TEST_SUITE("protocol.path_uri") {
     CHECK(native_path(*parse_path_uri("file:///Cx/repo")));
   }
 
+  TEST_CASE("§8 a path is read as its machine writes it, and keeps its convention") {
+    for (const auto* text : {"C:\\repo\\x", "C:/repo/x", "file:///C:/repo/x"}) {
+      CAPTURE(text);
+      const auto read = read_path(text);
+      REQUIRE(read);
+      CHECK(names_its_convention(text));
+      CHECK(read->convention == path_convention::windows);
+      CHECK(to_string(*read) == "file:///C:/repo/x");
+      CHECK(rooted_path(*read) == "/C:/repo/x");
+      CHECK(from_rooted_path(read->convention, rooted_path(*read)) == *read);
+    }
+    CHECK(read_path("/srv/repo")->convention == path_convention::posix);
+    CHECK(read_path("file:///srv/a%20b")->path == "/srv/a b");
+    CHECK(from_rooted_path(path_convention::windows, "/tmp").convention == path_convention::posix);
+    for (const auto* text : {"", "repo", "C:", "C:repo", "c", "\\\\host\\share", "1:/x"}) {
+      CAPTURE(text);
+      CHECK_FALSE(read_path(text));
+      CHECK_FALSE(names_its_convention(text));
+    }
+  }
+
   TEST_CASE("§8 what is no URI of a path is refused") {
     for (const auto* text : {"", "/tmp", "tmp", "file:", "file://", "file://host/tmp",
                              "http:///tmp", "file:///tmp%", "file:///tmp%2", "file:///tmp%zz",

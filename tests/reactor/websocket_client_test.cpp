@@ -135,6 +135,37 @@ TEST_SUITE("reactor.websocket_client") {
     CHECK(heard == std::vector<std::string>{"echo before", "echo inside 1", "echo inside 2"});
   }
 
+  TEST_CASE("§95 a client that pauses leaves the rest with the server, and loses nothing of it") {
+    partner p;
+    caller c{p.loop, p.listen()};
+    REQUIRE(c.until([&] { return c.opened && p.connection; }));
+    c.client->pause_reading();
+    constexpr std::size_t messages = 400, bytes = 100'000;
+    for (std::size_t i = 0; i < messages; ++i)
+      p.connection->send(std::string(bytes, 'x'));
+    CHECK_FALSE(p.loop.run_until([&] { return c.heard.size() > 1; }, 200ms));
+    CHECK(p.connection->queued_bytes() > messages * bytes / 2);
+    c.client->resume_reading();
+    REQUIRE(c.until([&] { return c.heard.size() == messages; }));
+    CHECK(c.heard.back().size() == bytes);
+    CHECK(p.lost == 0);
+  }
+
+  TEST_CASE("§95 a client that pauses reads a little all the same, and can be closed") {
+    partner p;
+    caller c{
+        p.loop, p.listen(), {.bearer = "secret", .paused_bytes = 150'000, .paused_look = 20ms}};
+    REQUIRE(c.until([&] { return c.opened && p.connection; }));
+    c.client->pause_reading();
+    for (std::size_t i = 0; i < 20; ++i)
+      p.connection->send(std::string(100'000, 'x'));
+    REQUIRE(c.until([&] { return c.heard.size() >= 5; }));
+    CHECK(c.heard.size() < 20);
+    c.client->close(1000, "enough");
+    REQUIRE(c.until([&] { return c.end.has_value(); }));
+    CHECK(c.ends == 1);
+  }
+
   TEST_CASE("§203 a large message comes whole, and the queue tells when it is short again") {
     partner p;
     caller c{p.loop, p.listen()};

@@ -252,6 +252,54 @@ class RemoteEnvironment(unittest.TestCase):
                 self.assertEqual(run.returncode, 255, run.stderr)
                 self.assertEqual(json.loads(run.stdout)["attempts"][0]["exit_code"], code)
 
+    def test_95_a_reader_that_is_slow_slows_the_command_there_and_costs_no_memory(self):
+        size = 200_000_000
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            def start(limit):
+                run = subprocess.Popen(self.command(server.url, "head", "-c", str(size), "/dev/zero",
+                                                    options=["--timeout-ms", limit]),
+                                       env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+                self.addCleanup(run.wait)
+                self.addCleanup(run.kill)
+                self.assertEqual(len(run.stdout.read(1000)), 1000)
+                return run
+            run = start("600000")
+            time.sleep(3)
+            with open(f"/proc/{run.pid}/status", encoding="utf-8") as status:
+                resident = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+            if not os.environ.get("GATEHOUSE_SANITIZER"):
+                self.assertLess(resident, 100 * 1024)
+            out, err = run.communicate(timeout=120)
+            self.assertEqual((run.returncode, len(out) + 1000), (0, size), err)
+            run = start("1500")  # its limit ends it though nobody reads
+            time.sleep(3)
+            out, err = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 124, err)
+            self.assertLess(len(out), size // 2)
+
+    def test_8_a_path_of_windows_passes_through_to_its_machine_and_is_refused_here(self):
+        asked = []
+
+        def events(told):
+            asked.append(told)
+            return [("process/exited", {"exitCode": 0, "sandboxDenied": False}), ("process/closed", {})]
+        with ToldServer(events) as server:
+            for folder in ("C:\\repo", "C:/repo", "file:///C:/repo"):
+                run = subprocess.run([GATEHOUSE, "run", "--exec-server", server.url, "--exec-cwd", folder, "--profile",
+                                      "workspace-write", "--", "whoami"], env=self.env, cwd=self.ws, capture_output=True,
+                                     text=True, timeout=60, stdin=subprocess.DEVNULL)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                told = asked.pop()
+                self.assertEqual(told["cwd"], "file:///C:/repo")
+                self.assertEqual((told["sandbox"]["cwd"], told["sandbox"]["workspaceRoots"]),
+                                 ("file:///C:/repo", ["file:///C:/repo"]))
+        for folder in ("C:\\repo", "file:///C:/repo"):
+            os.makedirs(os.path.join(self.ws, folder), exist_ok=True)  # a name that could be re-read
+            run = subprocess.run([GATEHOUSE, "run", "--cwd", folder, "--", "touch", "here"], env=self.env, cwd=self.ws,
+                                 capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn("a path of Windows", run.stderr)
+
     def test_95_a_server_that_never_answers_does_not_hold_a_command_beyond_its_limit(self):
         with ToldServer(None) as server:
             begun = time.monotonic()

@@ -719,10 +719,21 @@ export interface TerminalSize {
   cols: number;
 }
 
+/** The machine that the calls of a thread run on. */
+export interface ThreadEnvironment {
+  /** `local`, or a name of the user's configuration */
+  environmentId: string;
+  /** the folder of the thread there; left out: the configured one */
+  cwd?: string;
+}
+
 /** A thread: the long-lived session of an agent. */
 export interface ThreadInfo {
   id: string;
   status: ThreadStatus;
+  /** always one */
+  environments: ThreadEnvironment[];
+  /** of that machine */
   cwd: string;
   /** folders that count as the workspace; left out: the folder */
   runtimeWorkspaceRoots: string[];
@@ -772,7 +783,10 @@ export interface ThreadResumeParams {
 
 /** Terms of a new thread. What is left out is as configured. */
 export interface ThreadStartParams {
-  cwd: string;
+  /** at most one; left out: the daemon's own (`serve --environment`) */
+  environments?: ThreadEnvironment[];
+  /** the folder, where `environments` is left out or names `local` without one */
+  cwd?: string;
   /** folders that count as the workspace; left out: the folder */
   runtimeWorkspaceRoots?: string[];
   /** name or {"granular":{…}}; an agent may only name one that asks no less */
