@@ -261,7 +261,7 @@ void command_book::hear(const thread_event& event, const thread_entry& thread) {
     if (const auto of = known(said->call_id)) tell(*of, said->stream, said->bytes);
   } else if (const auto* over = std::get_if<thread_events::terminal_ended>(&event.what)) {
     const auto of = known(over->call_id);
-    if (!of) return;
+    if (!of || of->ended) return;
     of->ended = over->how;
     if (of->session) poll_end(of);
   }
