@@ -59,7 +59,12 @@ void exec_session_files::call(file_call call, const exec_reply& answer) {
 }
 
 void exec_session_files::perform(file_call call, const exec_reply& answer) {
-  const auto deliver = [answer](const file_answer& done) { answer(done.result, done.failed); };
+  const auto deliver = [answer](const file_answer& done) {
+    auto failed = done.failed;
+    // Its peers name no kind for what the files themselves refuse, and clients compare.
+    if (failed && (failed->kind == "denied" || failed->kind == "tooLarge")) failed->kind.clear();
+    answer(done.result, failed);
+  };
   if (!has_boundary(call.sandbox)) {
     const auto queued = workers_.submit_value(
         [call = std::move(call)] { return perform_file_call(call); },

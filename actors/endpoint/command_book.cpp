@@ -154,6 +154,7 @@ struct command_book::command {
   std::optional<attempt_record> ended; ///< how its process did
   std::string heard;                   ///< of the output, when it is not streamed
   std::string polled;                  ///< the same, as its polls tell it
+  std::string message;                 ///< likewise
   std::size_t writes = 0;              ///< of all time
   std::size_t under_way = 0;           ///< of these, and of polls
   bool polled_end = false;
@@ -261,7 +262,7 @@ void command_book::hear(const thread_event& event, const thread_entry& thread) {
     if (const auto of = known(said->call_id)) tell(*of, said->stream, said->bytes);
   } else if (const auto* over = std::get_if<thread_events::terminal_ended>(&event.what)) {
     const auto of = known(over->call_id);
-    if (!of) return;
+    if (!of || of->ended) return;
     of->ended = over->how;
     if (of->session) poll_end(of);
   }
@@ -381,6 +382,8 @@ void command_book::poll_end(const command_ptr& of) {
 void command_book::piece(const command_ptr& of, const call_report& said) {
   const auto room = of->cap - std::min(of->cap, of->polled.size());
   of->polled += first_of(said.output.aggregated, room);
+  // About its end: what the boundary refused, what a hook says.
+  if (said.ending == call_ending::completed && !said.message.empty()) of->message = said.message;
 }
 
 void command_book::end_if_over(const command_ptr& of) {
@@ -393,6 +396,7 @@ void command_book::end_if_over(const command_ptr& of) {
   auto told = result_from(report);
   told.standard_output = of->heard.empty() ? of->polled : of->heard;
   told.output_truncated = of->lacks;
+  if (told.message.empty()) told.message = of->message;
   finish(of, std::move(told));
 }
 

@@ -270,6 +270,26 @@ test('§201 command/exec: it ends with its connection, unless it is detachable',
   await until(() => running('86398.1') === 0);
 });
 
+test('§201 command/exec: who takes the session up again has its detachable commands, and nobody else', limit, async () => {
+  const threadId = (await newThread()).id;
+  const first = await RawClient.connect(daemon, 'agent');
+  const processId = newId();
+  const script = 'stty -echo; echo ready; read line; echo "got $line"; exit 6';
+  void first.request('command/exec', { threadId, command: sh(script), processId, tty: true, detachable: true, streamStdoutStderr: true });
+  await until(() => said(first, processId).includes('ready'));
+  first.close();
+  await first.ended;
+  const write = { processId, deltaBase64: base64('back\n') };
+  assert.equal((await refusal('command/exec/write', write)).data.kind, 'unknownProcess');
+  const again = await RawClient.connect(daemon, 'agent', { initialize: false });
+  const params = { clientInfo: { name: 'raw' }, resumeSessionId: first.facts.sessionId };
+  await until(async () => (await again.request('initialize', params)).result);
+  assert.deepEqual((await again.request('command/exec/write', write)).result, {});
+  await until(() => said(again, processId).includes('got back'));
+  await until(async () => (await again.request('command/exec/terminate', { processId })).error?.data.kind === 'unknownProcess');
+  again.close();
+});
+
 test('§201 command/exec: the end of its thread is its end, and is told', limit, async () => {
   const threadId = (await newThread()).id;
   const markers = ['86396.21', '86396.22'];

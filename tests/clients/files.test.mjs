@@ -1,6 +1,6 @@
 // §201 fs/*: files through the endpoint, inside the boundary of a thread.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
@@ -169,7 +169,32 @@ test('§201 fs/*: an agent cannot reach tokens, the audit or the memory of its h
   await refusal('fs/writeFile', { threadId, path: join(state, 'audit.db'), dataBase64: '' });
 });
 
-test('§201 fs/readFile: no more than goes into a message, and no device or pipe', limit, async () => {
+test('§201 §51 fs/*: after the user stopped the agent no file is touched before his next turn', limit, async () => {
+  const threadId = (await newThread()).id;
+  const path = at('stopped');
+  writeFileSync(path, 'as it was');
+  await reviewer.interruptTurn({ threadId });
+  assert.equal((await refusal('fs/writeFile', { threadId, path, dataBase64: base64('x') })).data.kind, 'refused');
+  assert.equal((await refusal('fs/readFile', { threadId, path })).data.kind, 'refused');
+  await reviewer.startTurn({ threadId });
+  await agent.writeFile({ threadId, path, data: 'new' });
+  assert.equal(readFileSync(path, 'utf8'), 'new');
+});
+
+test('§201 §124 fs/*: nothing is written past a hook that looks at patches', limit, async () => {
+  const hook = { hooks: { PreToolUse: [{ matcher: 'apply_patch', hooks: [{ type: 'command', command: 'cat > /dev/null; exit 0' }] }] } };
+  const file = join(daemon.base, 'home/.gatehouse/hooks.json');
+  writeFileSync(file, JSON.stringify(hook));
+  const threadId = (await newThread()).id;
+  rmSync(file);
+  const error = await refusal('fs/writeFile', { threadId, path: at('unseen'), dataBase64: '' });
+  assert.equal(error.data.kind, 'refused');
+  assert.match(error.message, /hook/);
+  assert.equal(existsSync(at('unseen')), false);
+  assert.deepEqual(await agent.readDirectory({ threadId, path: at('.git/hooks') }), []);
+});
+
+test('§201 fs/readFile: no more than goes into a message, and no device or pipe', { timeout: 180_000 }, async () => {
   const threadId = (await newThread()).id;
   writeFileSync(at('large'), '');
   truncateSync(at('large'), 11 * 1024 * 1024);

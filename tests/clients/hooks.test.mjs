@@ -34,3 +34,20 @@ test('§124 output that a hook took away had been streamed before', limit, async
   assert.equal((await agent.callTool(shell(thread, 'echo open'))).output, 'open\n');
   assert.deepEqual(deltas, []);
 });
+
+test('§124 §201 output of command/exec that a hook takes away is neither streamed nor told', limit, async () => {
+  const { thread } = await agent.startThread({ cwd: daemon.workspace });
+  const deltas = [];
+  agent.on('command/exec/outputDelta', (event) => deltas.push(event));
+  let id = 0;
+  for (const tty of [false, true])
+    for (const streamStdoutStderr of [false, true]) {
+      const run = (script) =>
+        agent.runCommand({ threadId: thread.id, command: ['/bin/sh', '-c', script], processId: `p${++id}`, tty, streamStdoutStderr });
+      const taken = await run('sleep 0.3; echo s3cret');
+      assert.match(taken.message, /removed/);
+      assert.equal(taken.stdout, '');
+      assert.equal((await run('sleep 0.3; echo open')).stdout.replace('\r', ''), 'open\n');
+    }
+  assert.deepEqual(deltas, []);
+});
