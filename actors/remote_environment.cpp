@@ -24,6 +24,8 @@ using event = exec_client::process_event;
 
 /// Output that was told and for whose successor nobody has asked yet: beyond it reading pauses.
 constexpr std::size_t most_ungranted = std::size_t{4} * 1024 * 1024;
+/// Of it, with what is read meanwhile so that the server keeps the connection.
+constexpr std::size_t most_kept = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t most_pending_input = std::size_t{1024} * 1024;
 
 /// The callbacks may end what holds them: what runs is a copy.
@@ -222,7 +224,7 @@ private:
     if (!client_ || full == held_) return;
     held_ = full;
     if (full)
-      client_->pause_reading();
+      client_->pause_reading(most_kept - std::min(most_kept, ungranted_));
     else
       client_->resume_reading();
   }
@@ -419,6 +421,7 @@ private:
     const auto why = end.reason.empty() ? std::string{"the connection ended"} : end.reason;
     if (session_.empty()) // it never stood
       return fail_all(end.http_status == 401 ? "it wants another token" : why);
+    if (end.not_read) return fail_all("nobody takes the output of its commands");
     if (before) lost_at_ = loop_.now();
     if (lost_at_ && loop_.now() - *lost_at_ > terms_.recovery)
       return fail_all("the connection did not come back: " + why);

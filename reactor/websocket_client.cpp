@@ -136,13 +136,16 @@ public:
 
   [[nodiscard]] std::size_t queued_bytes() const { return queued_; }
 
-  void pause_reading() {
-    if (!std::exchange(paused_, true)) allowance_ = 0;
+  void pause_reading(std::size_t most) {
+    if (std::exchange(paused_, true)) return;
+    allowance_ = 0;
+    paused_left_ = most;
   }
 
   void resume_reading() {
     if (!std::exchange(paused_, false)) return;
     look_.cancel();
+    limit_.cancel();
     if (open_ && !ended_ && !reading_) read_message();
   }
 
@@ -267,7 +270,17 @@ private:
   }
 
   void read_a_little() {
-    allowance_ = terms_.paused_bytes;
+    if (paused_left_ == 0) {
+      limit_.start(terms_.idle_limit, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->end_.not_read = true;
+        self->fail("nothing was read for too long");
+      });
+      return;
+    }
+    allowance_ = std::min(terms_.paused_bytes, paused_left_);
+    paused_left_ -= allowance_;
     // Its pings wait behind what we do not read.
     if (!std::exchange(ponging_, true))
       ws_.async_pong({},
@@ -330,7 +343,8 @@ private:
   beast::flat_buffer buffer_;
   std::deque<std::string> queue_;
   std::size_t queued_ = 0;
-  std::size_t allowance_ = 0; ///< bytes that are read although it is paused
+  std::size_t allowance_ = 0;   ///< bytes that are read although it is paused, until the next look
+  std::size_t paused_left_ = 0; ///< that may be read so in all
   bool paused_ = false, reading_ = false, ponging_ = false;
   bool above_ = false, writing_ = false, open_ = false, closing_ = false, ended_ = false;
   websocket::close_reason reason_;
@@ -355,8 +369,8 @@ std::size_t websocket_client::queued_bytes() const {
   return impl_->queued_bytes();
 }
 
-void websocket_client::pause_reading() {
-  impl_->pause_reading();
+void websocket_client::pause_reading(std::size_t most) {
+  impl_->pause_reading(most);
 }
 
 void websocket_client::resume_reading() {

@@ -34,8 +34,8 @@ struct websocket_client_terms {
   std::chrono::seconds idle_limit{40};
   std::size_t low_water = 64U << 10U;
   /// While reading is paused, so much is read so often all the same: a peer of which nothing is
-  /// taken would take us for dead.
-  std::size_t paused_bytes = 128U << 10U;
+  /// taken would take us for dead. With less the kernel may not ask it for more.
+  std::size_t paused_bytes = 1U << 20U;
   std::chrono::milliseconds paused_look{10'000};
 };
 
@@ -43,6 +43,7 @@ struct websocket_client_terms {
 struct websocket_end {
   bool opened = false;       ///< false: it never stood, `reason` says why
   unsigned http_status = 0;  ///< what the server answered to the handshake; 0: nothing
+  bool not_read = false;     ///< we were paused and took nothing for too long
   std::uint16_t code = 1006; ///< of the peer's close frame; 1006: it went without one
   std::string reason;        ///< the peer's words, or the system's
 };
@@ -74,8 +75,9 @@ public:
   /// Bytes of messages that are not yet with the kernel.
   [[nodiscard]] std::size_t queued_bytes() const;
   /// After the message that is being told, hardly any more is read until `resume_reading`: the peer
-  /// has to wait. That it has gone is heard later then.
-  void pause_reading();
+  /// has to wait. That it has gone is heard later then. After about `most` bytes nothing is read at
+  /// all, and after `idle_limit` more the connection ends.
+  void pause_reading(std::size_t most = SIZE_MAX);
   void resume_reading();
   /// Closes after what is queued. `on_closed` still comes.
   void close(std::uint16_t code, const std::string& reason);

@@ -164,7 +164,7 @@ test('§7 a thread stays on its machine when its settings change', limit, async 
 test('§7 what cannot be had on another machine is refused by its name', limit, async () => {
   const thread = await on('build');
   const patch = '*** Begin Patch\n*** Add File: patched\n+x\n*** End Patch';
-  const told = await agent.callTool({ threadId: thread.id, tool: 'apply_patch', arguments: { input: patch } });
+  const told = await agent.callTool({ threadId: thread.id, tool: 'apply_patch', arguments: { patch } });
   assert.equal(told.status, 'rejected');
   assert.match(told.message, /environment `build`/);
   assert.ok(!existsSync(join(build.folder, 'patched')) && !existsSync(join(daemon.workspace, 'patched')));

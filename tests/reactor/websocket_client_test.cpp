@@ -166,6 +166,21 @@ TEST_SUITE("reactor.websocket_client") {
     CHECK(c.ends == 1);
   }
 
+  TEST_CASE("§95 a client that pauses for too long takes no more than it was told, and ends") {
+    partner p;
+    caller c{p.loop,
+             p.listen(),
+             {.bearer = "secret", .idle_limit = 1s, .paused_bytes = 150'000, .paused_look = 20ms}};
+    REQUIRE(c.until([&] { return c.opened && p.connection; }));
+    c.client->pause_reading(400'000);
+    for (std::size_t i = 0; i < 20; ++i)
+      p.connection->send(std::string(100'000, 'x'));
+    REQUIRE(c.until([&] { return c.end.has_value(); }));
+    CHECK(c.end->not_read);
+    CHECK(c.heard.size() >= 4);
+    CHECK(c.heard.size() <= 9);
+  }
+
   TEST_CASE("§203 a large message comes whole, and the queue tells when it is short again") {
     partner p;
     caller c{p.loop, p.listen()};
