@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient, stdioTransport } from '../../clients/typescript/dist/index.js';
+import { AgentClient, ReviewerClient, stdioTransport, SessionLostError } from '../../clients/typescript/dist/index.js';
 import { CuttingProxy } from './cutting_proxy.mjs';
 import { clientInfo, Daemon, dangerous, gatehouse, running, shell, soon, until } from './daemon.mjs';
 
@@ -320,27 +320,41 @@ test('clean-up: a closed thread is gone with what ran in it', limit, async () =>
   await assert.rejects(agent.readThread(thread.id), { kind: 'unknownThread' });
 });
 
-test('the daemon ends cleanly, and a client learns after a restart what is gone', limit, async () => {
+test('§127 the daemon ends cleanly: its client hears how its calls ended, and goes on with the next one', limit, async () => {
   const thread = await newThread();
-  const gone = []; // heard at the end, or found out after it
   const renewed = [];
-  for (const event of ['thread/closed', 'threadLost']) agent.on(event, ({ threadId }) => gone.push(threadId));
+  agent.on('connected', (event) => renewed.push(event.renewed));
+  const heard = record(agent, thread, ['item/attempt/started', 'thread/closed']);
+  const call = agent.callTool(shell(thread, 'sleep 62.25'));
+  await until(() => heard.length > 0);
+  assert.equal(await daemon.stop(), 0);
+  assert.equal(existsSync(daemon.socket), false);
+  assert.equal((await call).status, 'interrupted');
+  await until(() => heard.length === 2);
+  await until(() => running('62.25') === 0);
+  await daemon.run();
+  await until(() => renewed.length > 0);
+  assert.equal((await agent.callTool(shell(await newThread(), 'echo again'))).output, 'again\n');
+});
+
+test('a client learns after the daemon was killed what is gone', limit, async () => {
+  const thread = await newThread();
+  const lost = [];
+  const renewed = [];
+  agent.on('threadLost', (event) => lost.push(event.threadId));
   const told = [];
   agent.on('connected', (event) => (renewed.push(event.renewed), told.push(event.lost)));
   const started = record(agent, thread, ['item/attempt/started']);
-  const call = agent.callTool(shell(thread, 'sleep 62.25'));
+  const call = agent.callTool(shell(thread, 'sleep 62.75'));
   call.catch(() => {});
   await until(() => started.length > 0);
-  assert.equal(await daemon.stop(), 0);
-  assert.equal(existsSync(daemon.socket), false);
-  await until(() => running('62.25') === 0);
+  await daemon.stop('SIGKILL');
+  await until(() => running('62.75') === 0);
   await daemon.run();
   await until(() => renewed.length > 0);
   assert.deepEqual(renewed, [true]);
   assert.match(told[0], /calls and questions are gone.*rules that were kept are in force/);
-  // Heard at the end, or found out after it; what the daemon says at its end is server_end.test.mjs.
-  const end = await call.then(({ status }) => status, (why) => why.name ?? why.constructor.name);
-  assert.ok(['interrupted', 'SessionLostError'].includes(end), end);
-  await until(() => gone.includes(thread.id));
+  await assert.rejects(call, SessionLostError);
+  assert.ok(lost.includes(thread.id));
   assert.equal((await agent.callTool(shell(await newThread(), 'echo again'))).output, 'again\n');
 });

@@ -1,17 +1,18 @@
 // §127 BR-134 The end of the server: clients hear how everything ended before their connections do.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { dangerous, Daemon, until } from './daemon.mjs';
+import { afterEach, beforeEach, test } from 'node:test';
+import { AgentClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, dangerous, Daemon, soon, until } from './daemon.mjs';
 import { RawClient } from './raw_client.mjs';
 
 const limit = { timeout: 120_000 };
 const goingAway = 1001;
 let daemon;
 
-before(async () => {
+beforeEach(async () => {
   daemon = await Daemon.start();
 });
-after(async () => {
+afterEach(async () => {
   await daemon?.end();
 });
 
@@ -35,4 +36,21 @@ test('clients of a server that was told to end heard nothing of their calls and 
   assert.equal(heard(reviewer, 'serverRequest/resolved').length, 1);
   assert.equal(heard(reviewer, 'thread/closed').length, 1);
   for (const client of [agent, reviewer]) assert.equal((await client.ended, client.closed.code), goingAway);
+});
+
+test('what a client had heard before its connection ended was dropped with it', limit, async () => {
+  const agents = [];
+  for (let i = 0; i < 20; i += 1) {
+    const closed = { count: 0 };
+    const agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+    agent.on('thread/closed', () => (closed.count += 1));
+    for (let thread = 0; thread < 5; thread += 1) await agent.startThread({ cwd: daemon.workspace });
+    agents.push({ agent, closed, gone: new Promise((resolve) => agent.on('disconnected', resolve)) });
+  }
+  assert.equal(await daemon.stop('SIGTERM'), 0);
+  for (const { agent, closed, gone } of agents) {
+    await gone;
+    assert.equal(closed.count, 5);
+    agent.close();
+  }
 });

@@ -2,10 +2,14 @@ import type { DataCallback, Disposable, Message, MessageReader, MessageWriter } 
 import { AbstractMessageReader, AbstractMessageWriter } from 'vscode-jsonrpc';
 import type { Wire, WireEnd } from './wire.js';
 
+/** The notification by which a reader tells its connection that nothing more comes. */
+export const wireEnded = '$/gatehouse/wireEnded';
+
 /** Reads JSON-RPC messages from a wire, for vscode-jsonrpc. */
 export class WireReader extends AbstractMessageReader implements MessageReader {
   #hear: DataCallback | undefined;
   #early: Message[] = [];
+  #end: (() => void) | undefined;
 
   constructor(wire: Wire, ended: (end: WireEnd) => void) {
     super();
@@ -18,13 +22,26 @@ export class WireReader extends AbstractMessageReader implements MessageReader {
         wire.close();
         return;
       }
-      if (this.#hear) this.#hear(message);
-      else this.#early.push(message);
+      this.#deliver(message);
     });
     wire.onClose((end) => {
-      ended(end);
-      this.fireClose();
+      this.#end = () => {
+        ended(end);
+        this.fireClose();
+      };
+      // A connection takes what it hears one by one, later: the end has its turn behind all of that.
+      this.#deliver({ jsonrpc: '2.0', method: wireEnded } as Message);
     });
+  }
+
+  /** The connection has come to `wireEnded`; a peer that says so itself ends nothing. */
+  finish(): void {
+    this.#end?.();
+  }
+
+  #deliver(message: Message): void {
+    if (this.#hear) this.#hear(message);
+    else this.#early.push(message);
   }
 
   override listen(hear: DataCallback): Disposable {

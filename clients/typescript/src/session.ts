@@ -3,7 +3,7 @@ import { ApprovalDesk, type ApprovalHandler } from './approval-desk.js';
 import { defaultReconnect, delayBefore, type ReconnectPolicy } from './backoff.js';
 import { ConnectionLostError, EndpointError, NotAdmittedError, SessionLostError } from './errors.js';
 import { EventPositions } from './event-positions.js';
-import { WireReader, WireWriter } from './json-channel.js';
+import { wireEnded, WireReader, WireWriter } from './json-channel.js';
 import {
   notificationMethods,
   serverRequestMethods,
@@ -154,6 +154,7 @@ export class Session {
         if (connection) this.#lost(connection, end);
       });
       connection = createMessageConnection(reader, new WireWriter(wire));
+      connection.onNotification(wireEnded, () => reader.finish());
     });
     lost.catch(() => {}); // told below, while somebody waits
     const made = connection!;
