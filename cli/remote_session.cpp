@@ -41,9 +41,9 @@ result<remote_place> unnamed_place(const options& given, const std::string& url)
 
 } // namespace
 
-result<known_places> known_places::read(config::named_environments named) {
+result<known_places> known_places::read(const config::named_environments& named) {
   known_places known;
-  for (auto& [id, one] : named.by_name) {
+  for (const auto& [id, one] : named.by_name) {
     const auto address = local_address(one.exec_server);
     if (!address)
       return error{errc::invalid_config,
@@ -57,7 +57,7 @@ result<known_places> known_places::read(config::named_environments named) {
                         *address,
                         cwd->convention,
                         policy::lexically_normal(rooted_path(*cwd)),
-                        std::move(one.token_file)};
+                        one.token_file};
   }
   return known;
 }

@@ -32,7 +32,7 @@ struct remote_place {
 class known_places {
 public:
   /// Errors name file and line.
-  static result<known_places> read(config::named_environments named);
+  static result<known_places> read(const config::named_environments& named);
 
   /// errc::invalid_request names those that there are.
   [[nodiscard]] result<remote_place> find(std::string_view id) const;

@@ -165,7 +165,7 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   auto named = config::load_environments(start.where);
   if (!named) return named.error();
   auto unknown_keys = std::move(named->warnings);
-  auto places = known_places::read(*std::move(named));
+  auto places = known_places::read(*named);
   if (!places) return places.error();
   thread_setup made{terms_for(start, *std::move(session), live, (*in_force)->rules, rule_options),
                     live->take_warnings(), *std::move(places)};
