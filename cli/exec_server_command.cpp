@@ -7,6 +7,7 @@
 #include "cli/own_program.hpp"
 #include "cli/serve_listeners.hpp"
 #include "config/credentials.hpp"
+#include "config/environments.hpp"
 #include "config/locations.hpp"
 #include "config/private_file.hpp"
 #include "config/user_shell.hpp"
@@ -102,6 +103,15 @@ int exec_server_command(arguments given) {
     if (read->value("--token-file")) terms.host.hidden_paths.push_back(path);
     print_error("token: " + path + "\n");
   }
+
+  // Nor are the tokens that this user holds of other servers for what runs here.
+  const auto others = config::load_environments(where);
+  if (!others) {
+    complain(others.error());
+    return exit_wrong_usage;
+  }
+  for (const auto& [name, other] : others->by_name)
+    if (!other.token_file.empty()) terms.host.hidden_paths.push_back(other.token_file);
 
   bool stopped = false;
   std::optional<error> failed;

@@ -5,6 +5,7 @@
 #include "cli/session_start.hpp"
 #include "config/settings_file.hpp"
 #include "config/user_shell.hpp"
+#include "protocol/profile_json.hpp"
 
 #include <cstdlib>
 
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t most_remembered_texts = 256;
 constexpr std::size_t most_remembered_places = 16;
 constexpr std::size_t most_remembered_words = 4096;
+const config::origin from_request{config::layer::command_line, {}, 0};
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -48,6 +50,7 @@ result<void> explainer::refresh() {
 
 void explainer::look_again() {
   seen_.clear();
+  sessions_.clear();
   readable_ = refresh();
 }
 
@@ -121,26 +124,40 @@ policy::program_facts explainer::facts_for(std::span<const std::string> words,
   return facts;
 }
 
+/// Its approval policy is the configured one.
+result<actors::session_terms> explainer::session_for(const explain_request& request,
+                                                     const std::shared_ptr<const basis>& by) {
+  const auto* name = std::get_if<std::string>(&request.profile);
+  const auto* object = std::get_if<permission_profile>(&request.profile);
+  const auto profile = name ? "=" + *name : object ? encode_profile(*object) : std::string{};
+  std::pair key{by, profile + '\0' + request.cwd};
+  if (const auto known = sessions_.find(key); known != sessions_.end()) return known->second;
+
+  start_point at = start_;
+  at.loaded.settings = by->settings;
+  if (!request.cwd.empty()) at.cwd = request.cwd;
+  if (name) {
+    at.given_profile.reset();
+    at.loaded.settings.default_permissions = {*name, from_request};
+  } else if (object) {
+    at.given_profile = *object;
+  }
+  auto terms = session_terms_of(at, shell_);
+  if (!terms) return terms;
+  if (sessions_.size() >= most_remembered_places) sessions_.clear();
+  sessions_.emplace(std::move(key), *terms);
+  return terms;
+}
+
 result<explanation> explainer::explain(const explain_request& request) {
   if (!readable_) return readable_.error();
   const auto found = basis_for(request);
   if (!found) return found.error();
-  start_point at = start_;
-  auto& settings = at.loaded.settings;
-  settings = (*found)->settings;
-  const config::origin here{config::layer::command_line, {}, 0};
-  if (!request.cwd.empty()) at.cwd = request.cwd;
-  if (request.approval)
-    settings.approval = config::constrain_approval(settings, {*request.approval, here});
-  if (const auto* name = std::get_if<std::string>(&request.profile)) {
-    at.given_profile.reset();
-    settings.default_permissions = {*name, here};
-  } else if (const auto* object = std::get_if<permission_profile>(&request.profile)) {
-    at.given_profile = *object;
-  }
-
-  auto terms = session_terms_of(at, shell_);
+  auto terms = session_for(request, *found);
   if (!terms) return terms.error();
+  if (request.approval)
+    terms->approval =
+        config::constrain_approval((*found)->settings, {*request.approval, from_request}).value;
   shell_request wish;
   wish.command = request.command;
   wish.login = request.login;
@@ -153,7 +170,7 @@ result<explanation> explainer::explain(const explain_request& request) {
 
   explanation answer;
   const auto& rules = *(*found)->rules;
-  const sandbox::program_search search{at.cwd, at.where.user_home, path_,
+  const sandbox::program_search search{terms->cwd, start_.where.user_home, path_,
                                        sandbox::writable_roots_of(plan.profile, terms->context),
                                        rules.has_restrictive_rules() ? names_ : nullptr};
   const auto facts = [&](std::span<const std::string> words) { return facts_for(words, search); };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/session_terms.hpp"
 #include "cli/settings_options.hpp"
 #include "config/live_rules.hpp"
 #include "policy/rules/rule_set.hpp"
@@ -8,10 +9,12 @@
 #include "protocol/sandbox_choice.hpp"
 #include "sandbox/program_lookup.hpp"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gatehouse::cli {
@@ -54,6 +57,8 @@ private:
 
   result<void> refresh();
   result<std::shared_ptr<const basis>> basis_for(const explain_request& request);
+  result<actors::session_terms> session_for(const explain_request& request,
+                                            const std::shared_ptr<const basis>& by);
   policy::program_facts facts_for(std::span<const std::string> words,
                                   const sandbox::program_search& search);
 
@@ -68,6 +73,8 @@ private:
   std::shared_ptr<const config::rules_in_force> in_force_;
   std::shared_ptr<const basis> configured_;
   std::unordered_map<std::string, std::shared_ptr<const basis>> read_before_;
+  /// By what they are judged by, and the request's profile and folder.
+  std::map<std::pair<std::shared_ptr<const basis>, std::string>, actors::session_terms> sessions_;
   /// By where it was looked (cwd and writable roots), then by word.
   std::unordered_map<std::string, policy::program_facts> seen_;
   std::shared_ptr<sandbox::path_names> names_ = std::make_shared<sandbox::path_names>();
