@@ -231,3 +231,23 @@ test('§201 fs/*: many at once are answered, or told to come again', limit, asyn
   assert.deepEqual([...kinds], []);
   assert.equal(text(await agent.readFile({ threadId, path: at('small') })), 'x');
 });
+
+test('§201 a client that reads nothing was read files to until the memory was full', { timeout: 300_000 }, async () => {
+  const thread = await newThread();
+  writeFileSync(at('large'), '');
+  truncateSync(at('large'), 3 << 20);
+  const slow = await RawClient.connect(daemon, 'agent');
+  const params = { threadId: thread.id, path: at('large') };
+  slow.socket.pause();
+  const answers = [];
+  for (let i = 0; i < 26; i += 1) {
+    answers.push(slow.request('fs/readFile', params));
+    // One that reads is the clock: by its answer one more of the others has been made.
+    assert.ok((await raw.request('fs/readFile', params)).result);
+  }
+  slow.socket.resume();
+  const refused = (await Promise.all(answers)).filter(({ error }) => /answers wait/.test(error?.message ?? ''));
+  assert.ok(refused.length > 0);
+  assert.ok((await slow.request('fs/readFile', params)).result, 'it reads again');
+  slow.close();
+});
