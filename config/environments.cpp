@@ -51,7 +51,7 @@ void read_entry(toml_reader& reader, const std::string& name, const toml_value& 
   one.from = reader.at(value);
   one.exec_server =
       needed(reader, value, *table, "exec_server", "ws://127.0.0.1:4000", /*path=*/false);
-  one.cwd = needed(reader, value, *table, "cwd", "/work/repo", /*path=*/true);
+  one.cwd = needed(reader, value, *table, "cwd", "/srv/repo", /*path=*/true);
   if (const auto* file = find(*table, "token_file")) {
     one.token_file = needed(reader, value, *table, "token_file", "/home/me/there.token", true);
     if (!one.token_file.empty() && one.token_file.front() != '/')

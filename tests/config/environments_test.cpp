@@ -27,7 +27,7 @@ struct world {
 };
 
 constexpr std::string_view build = "[environments.build]\nexec_server = 'ws://127.0.0.1:4000'\n"
-                                   "cwd = '/work/repo'\n";
+                                   "cwd = '/srv/repo'\n";
 
 } // namespace
 
@@ -45,7 +45,7 @@ TEST_SUITE("config.environments") {
     const auto& one = known.by_name.at("build");
     CHECK(one.name == "build");
     CHECK(one.exec_server == "ws://127.0.0.1:4000");
-    CHECK(one.cwd == "/work/repo");
+    CHECK(one.cwd == "/srv/repo");
     CHECK(one.token_file == "/home/me/t");
     CHECK(one.from.from == layer::user);
     CHECK(one.from.line == 1);
