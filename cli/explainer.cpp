@@ -129,8 +129,8 @@ result<actors::session_terms> explainer::session_for(const explain_request& requ
                                                      const std::shared_ptr<const basis>& by) {
   const auto* name = std::get_if<std::string>(&request.profile);
   const auto* object = std::get_if<permission_profile>(&request.profile);
-  const auto profile = name ? "=" + *name : object ? encode_profile(*object) : std::string{};
-  std::pair key{by, profile + '\0' + request.cwd};
+  auto profile = name ? "=" + *name : object ? encode_profile(*object) : std::string{};
+  std::tuple key{by, std::move(profile), request.cwd};
   if (const auto known = sessions_.find(key); known != sessions_.end()) return known->second;
 
   start_point at = start_;

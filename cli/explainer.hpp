@@ -13,8 +13,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace gatehouse::cli {
@@ -74,7 +74,9 @@ private:
   std::shared_ptr<const basis> configured_;
   std::unordered_map<std::string, std::shared_ptr<const basis>> read_before_;
   /// By what they are judged by, and the request's profile and folder.
-  std::map<std::pair<std::shared_ptr<const basis>, std::string>, actors::session_terms> sessions_;
+  std::map<std::tuple<std::shared_ptr<const basis>, std::string, std::string>,
+           actors::session_terms>
+      sessions_;
   /// By where it was looked (cwd and writable roots), then by word.
   std::unordered_map<std::string, policy::program_facts> seen_;
   std::shared_ptr<sandbox::path_names> names_ = std::make_shared<sandbox::path_names>();
