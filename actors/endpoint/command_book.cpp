@@ -1,5 +1,6 @@
 #include "actors/endpoint/command_book.hpp"
 
+#include "actors/endpoint/command_terms.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
 #include "protocol/base64.hpp"
@@ -20,56 +21,13 @@ namespace say = thread_messages;
 
 namespace {
 
-constexpr std::int64_t most_output = 1024 * 1024; // more of a stream is not kept (§96)
-constexpr std::size_t most_queued = 1024 * 1024;  // typed before the terminal is there
-constexpr std::size_t longest_process_id = 128;   // ids of calls are made from it
-
-json_tree::field field(std::string name, std::int64_t value) {
-  return {std::move(name), json_tree{value}};
-}
-json_tree::field field(std::string name, std::string value) {
-  return {std::move(name), json_tree{std::move(value)}};
-}
-
-/// The call that the command is. A terminal is waited for a moment only: its end is an event.
-app::tool_call_params call_for(const app::command_exec_params& params, std::string call_id) {
-  app::tool_call_params call;
-  call.thread_id = *params.thread_id;
-  call.call_id = std::move(call_id);
-  json_tree::array argv;
-  for (const auto& word : params.command)
-    argv.push_back(json_tree{word});
-  json_tree::object arguments;
-  arguments.push_back({"argv", json_tree{std::move(argv)}});
-  if (params.cwd) arguments.push_back(field("workdir", *params.cwd));
-  call.tool = params.tty.value_or(false) ? "exec_command" : "shell_command";
-  if (params.tty.value_or(false)) {
-    arguments.push_back({"tty", json_tree{true}});
-    arguments.push_back(field("max_output_tokens", most_output));
-    call.timeout_ms = 1;
-  } else if (params.timeout_ms) {
-    arguments.push_back(field("timeout_ms", *params.timeout_ms));
-  }
-  call.arguments.value = std::move(arguments);
-  return call;
-}
+constexpr std::size_t most_queued = 1024 * 1024; // typed before the terminal is there
 
 std::string first_of(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
   text.resize(most);
   text.resize(text.size() - incomplete_utf8_suffix(text));
   return text;
-}
-
-app::command_exec_result result_from(const call_report& report) {
-  const auto outcome = app::result_of(outcome_of(report));
-  app::command_exec_result told;
-  told.exit_code = exit_status(report);
-  told.call_id = report.call_id;
-  told.status = outcome.status;
-  told.sandbox_denied = outcome.sandbox_denied;
-  told.message = report.message;
-  return told;
 }
 
 std::size_t place_of(output_stream stream) {
@@ -79,54 +37,6 @@ std::size_t place_of(output_stream stream) {
 rpc::failure no_process(const std::string& id) {
   return refused("this connection runs no command with the process id " + shown(id),
                  "unknownProcess");
-}
-
-bool is_size(const app::terminal_size& size) {
-  return size.rows >= 1 && size.rows <= 1000 && size.columns >= 1 && size.columns <= 1000;
-}
-
-bool says_something(const std::optional<json_tree>& tree) {
-  if (!tree) return false;
-  const auto* fields = std::get_if<json_tree::object>(&tree->value);
-  return !fields || !fields->empty();
-}
-
-/// What of the parameters is not understood, or not done here; each by its name.
-std::optional<rpc::failure> objection(const app::command_exec_params& p) {
-  const bool tty = p.tty.value_or(false);
-  if (p.command.empty()) return refused("`command` is empty", "emptyCommand");
-  if (p.sandbox_policy || p.permission_profile)
-    return wrong_params(std::string{p.sandbox_policy ? "`sandboxPolicy`" : "`permissionProfile`"} +
-                        " is not taken: the profile of the thread decides what its commands may "
-                        "touch. Leave it out, or start a thread with a narrower one");
-  if (says_something(p.env))
-    return wrong_params("`env` is not taken: a command has the environment of its thread. Leave it "
-                        "out, or name the variables in the command (`env NAME=VALUE …`), where "
-                        "they are judged");
-  if (p.disable_output_cap.value_or(false))
-    return wrong_params("`disableOutputCap` is not taken: output is kept in bounded memory");
-  if (p.output_bytes_cap && (*p.output_bytes_cap < 0 || *p.output_bytes_cap > most_output))
-    return wrong_params("`outputBytesCap` is 0 to " + std::to_string(most_output));
-  if (p.timeout_ms && p.disable_timeout.value_or(false))
-    return wrong_params("`timeoutMs` and `disableTimeout` exclude each other");
-  if (p.timeout_ms && tty)
-    return wrong_params("`timeoutMs` is not taken with `tty`: a terminal session has no limit of "
-                        "its own. End it with command/exec/terminate");
-  if (p.disable_timeout.value_or(false) && !tty)
-    return wrong_params("`disableTimeout` is not taken without `tty`: what runs without a terminal "
-                        "has a limit. Give `timeoutMs`, up to 86400000");
-  if (p.timeout_ms && (*p.timeout_ms < 1 || *p.timeout_ms > 86'400'000))
-    return wrong_params("`timeoutMs` is 1 to 86400000");
-  if (p.size && !tty) return wrong_params("`size` is for a `tty`");
-  if (p.size && !is_size(*p.size)) return wrong_params("`rows` and `cols` are 1 to 1000");
-  if (p.stream_stdin.value_or(false) && !tty)
-    return wrong_params("`streamStdin` is not taken without `tty`: a command of a thread that has "
-                        "no terminal has no input");
-  if (p.process_id && (p.process_id->empty() || p.process_id->size() > longest_process_id))
-    return wrong_params("`processId` has 1 to " + std::to_string(longest_process_id) + " bytes");
-  if (!p.process_id && (tty || p.stream_stdout_stderr.value_or(false)))
-    return refused("`processId` is needed with `tty` and with `streamStdoutStderr`", "noProcessId");
-  return std::nullopt;
 }
 
 } // namespace
@@ -193,7 +103,7 @@ void command_book::listen(const std::shared_ptr<thread_entry>& entry) {
 
 void command_book::exec(const std::shared_ptr<thread_entry>& entry,
                         const app::command_exec_params& params, rpc_reply done) {
-  if (const auto against = objection(params)) return done(*against);
+  if (const auto against = objection_to(params)) return done(*against);
   if (params.process_id && find(*params.process_id))
     return done(refused("a command with the process id " + shown(*params.process_id) + " runs",
                         "processIdInUse"));
@@ -207,7 +117,7 @@ void command_book::exec(const std::shared_ptr<thread_entry>& entry,
   made->tty = params.tty.value_or(false);
   made->streams = params.stream_stdout_stderr.value_or(false);
   made->detachable = params.detachable.value_or(false);
-  made->cap = static_cast<std::size_t>(params.output_bytes_cap.value_or(most_output));
+  made->cap = static_cast<std::size_t>(params.output_bytes_cap.value_or(most_command_output));
   made->size = params.size;
   if (params.process_id) by_process_[made->process_id] = made;
   by_call_[{entry->handle.id(), call_id}] = made;
@@ -340,20 +250,12 @@ void command_book::write(const app::command_write_params& params, rpc_reply done
 }
 
 void command_book::type(const command_ptr& into, std::string text, rpc_reply done) {
-  app::tool_call_params call;
-  call.thread_id = into->entry->handle.id();
-  call.call_id = into->call_id + "/" + std::to_string(++into->writes);
-  call.tool = "write_stdin";
-  call.timeout_ms = 1; // nobody waits for what the command says to it
-  json_tree::object arguments;
-  arguments.push_back(field("session_id", *into->session));
-  arguments.push_back(field("chars", std::move(text)));
-  arguments.push_back(field("max_output_tokens", most_output));
-  call.arguments.value = std::move(arguments);
+  auto call_id = into->call_id + "/" + std::to_string(++into->writes);
   ++into->under_way;
   into->entry->calls->begin(
-      into->entry->handle, call, calls_,
-      [weak = weak_from_this(), into, done = std::move(done)](const rpc_outcome& what) {
+      into->entry->handle,
+      call_to_type(into->entry->handle.id(), std::move(call_id), *into->session, std::move(text)),
+      calls_, [weak = weak_from_this(), into, done = std::move(done)](const rpc_outcome& what) {
         const auto self = weak.lock();
         if (!self) return;
         --into->under_way;

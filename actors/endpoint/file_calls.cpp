@@ -27,8 +27,7 @@ struct file_calls::open_call {
 
 namespace {
 
-constexpr std::size_t most_open = 64; // each is a process and a boundary
-constexpr std::size_t most_open_of_one = 16;
+constexpr std::size_t most_open = 64;            // each is a process and a boundary
 constexpr std::size_t most_written = 11U << 20U; // as much as can be read
 
 bool writes(file_method method) {
@@ -158,10 +157,10 @@ void file_calls::perform(const std::shared_ptr<thread_entry>& entry, const std::
                             std::string{advice(call)},
                         "refused"));
   auto& own = open_of_[session];
-  if (own >= most_open_of_one || open_ >= most_open) {
-    const auto full = own >= most_open_of_one;
+  if (own >= most_of_one || open_ >= most_open) {
+    const auto full = own >= most_of_one;
     const auto busy = overloaded("too many file calls are under way; try again when one has ended",
-                                 full ? own : open_, full ? most_open_of_one : most_open);
+                                 full ? own : open_, full ? most_of_one : most_open);
     if (own == 0) open_of_.erase(session);
     return done(busy);
   }

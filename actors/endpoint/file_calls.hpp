@@ -5,6 +5,7 @@
 #include "protocol/exec_server.hpp"
 #include "reactor/program_exchange.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +19,10 @@ namespace gatehouse::actors {
 /// Loop's thread.
 class file_calls : public std::enable_shared_from_this<file_calls> {
 public:
+  /// Under way for one session; also answers that may wait for its client to read them, each as
+  /// large as a message can be.
+  static constexpr std::size_t most_of_one = 16;
+
   /// @param program "gatehouse", "file-call": makes one call; empty: there are no calls
   file_calls(thread_host& host, std::vector<std::string> program)
       : host_{host}, program_{std::move(program)} {}

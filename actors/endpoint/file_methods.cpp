@@ -10,22 +10,15 @@ namespace app = rpc::app;
 using exec_server::file_call;
 using exec_server::file_method;
 
-namespace {
-
-/// Answers that wait for a client to read them: each may be as large as a message can be.
-constexpr std::size_t most_unsent = 16;
-
-} // namespace
-
 void file_methods::perform(const std::optional<std::string>& thread_id, file_call call) const {
   if (!thread_id)
     return done(wrong_params("field `threadId` is missing: files are touched under the policy and "
                              "the profile of a thread; thread/start opens one"));
   const auto entry = need(*thread_id);
   if (!entry) return;
-  if (session.unsent() >= most_unsent)
+  if (session.unsent() >= file_calls::most_of_one)
     return done(overloaded("answers wait for this client to read them; try again when it has",
-                           session.unsent(), most_unsent));
+                           session.unsent(), file_calls::most_of_one));
   auto& services = session.services();
   const auto most = services.limits.frame_bytes;
   services.files->perform(entry, session.id(), std::move(call), most - most / 16, done);
