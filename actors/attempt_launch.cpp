@@ -5,6 +5,7 @@
 #include "actors/remote_environment.hpp"
 #include "protocol/visible_text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -14,11 +15,12 @@ namespace {
 std::optional<error> cannot_hide(const shell_terms& terms, const attempt_terms& attempt) {
   const bool reads_all =
       attempt.backend == sandbox_backend::landlock && attempt.profile.kind == profile_kind::managed;
-  if (!reads_all || terms.hidden_paths.empty()) return std::nullopt;
+  const auto hidden = hidden_now(terms);
+  if (!reads_all || hidden.empty()) return std::nullopt;
   return error{errc::boundary_unavailable,
                "the landlock backend leaves reading open, so it cannot keep the command from "
                "Gatehouse's own tokens in " +
-                   visible_text(terms.hidden_paths.front()) +
+                   visible_text(hidden.front()) +
                    ": whoever reads them can answer questions in your name",
                "Leave out --backend landlock (and `backend` under [sandbox]), so that bubblewrap "
                "makes the boundary; `gatehouse sandbox --backend landlock` confines a command that "
@@ -27,6 +29,14 @@ std::optional<error> cannot_hide(const shell_terms& terms, const attempt_terms& 
 
 } // namespace
 
+std::vector<std::string> hidden_now(const shell_terms& terms) {
+  auto all = terms.hidden_paths;
+  if (terms.hidden_since)
+    for (auto& path : terms.hidden_since())
+      if (std::ranges::find(all, path) == all.end()) all.push_back(std::move(path));
+  return all;
+}
+
 sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,
                                    const std::vector<std::string>& workspace_roots,
                                    permission_profile profile, sandbox_backend backend) {
@@ -34,7 +44,7 @@ sandbox::launch_request launch_for(const shell_terms& terms, const std::string& 
   launch.helper = terms.helper;
   launch.policy_cwd = policy_cwd;
   launch.profile = std::move(profile);
-  launch.hidden_paths = terms.hidden_paths;
+  launch.hidden_paths = hidden_now(terms);
   launch.workspace_roots = workspace_roots;
   launch.tmpdir = terms.context.tmpdir;
   launch.protected_names = terms.protected_names;

@@ -12,6 +12,9 @@
 
 namespace gatehouse::actors {
 
+/// What no confined command may see, as it is now.
+std::vector<std::string> hidden_now(const shell_terms& terms);
+
 /// What the helper must be told of a boundary, whatever runs in it.
 sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,
                                    const std::vector<std::string>& workspace_roots,

@@ -29,6 +29,12 @@ void session_thread::on(const thread_messages::update_settings& m) {
     if (done) done(how);
   };
   if (closing_) return answer(wrong_order("the thread is closing"));
+  if (m.terms->shell.remote != terms_.shell.remote)
+    return answer(error{errc::invalid_request,
+                        "the environment '" + terms_.session.environment_id +
+                            "' is another machine, or has another token, than when this thread was "
+                            "opened; nothing was changed",
+                        "Open a new thread to work there."});
   if (!partners_.auditor) {
     adopt(m);
     return answer({});

@@ -33,6 +33,8 @@ struct shell_terms {
   policy::access_context context;
   std::vector<std::string> protected_names; ///< of the configuration, beside the default ones
   std::vector<std::string> hidden_paths; ///< that no confined command may see: credentials of ours
+  /// Those of them that were named since; asked before each attempt, may be unset. On the loop.
+  std::function<std::vector<std::string>()> hidden_since;
   std::chrono::milliseconds default_timeout{10'000}; ///< §95
   std::chrono::milliseconds end_grace{2'000};        ///< between SIGTERM and SIGKILL
   reactor::capture_limits capture;

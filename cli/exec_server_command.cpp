@@ -8,6 +8,7 @@
 #include "cli/serve_listeners.hpp"
 #include "config/credentials.hpp"
 #include "config/environments.hpp"
+#include "config/live_token_files.hpp"
 #include "config/locations.hpp"
 #include "config/private_file.hpp"
 #include "config/user_shell.hpp"
@@ -43,12 +44,7 @@ exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& 
     ++count;
   terms.host.environment = sandbox::inherited_environment({environ, count});
   terms.host.protected_paths = own_programs();
-  if (!where.state.empty()) {
-    terms.host.protected_paths.push_back(where.state);
-    // A command that reads a token can start others without its client; what others did is not
-    // for it either.
-    terms.host.hidden_paths = {where.state + "/tokens", audit_folder(where)};
-  }
+  if (!where.state.empty()) terms.host.protected_paths.push_back(where.state);
   terms.host.allow_unsandboxed = allow_unsandboxed;
   terms.info.shell_path = config::user_shell();
   terms.info.shell_name = std::filesystem::path{terms.info.shell_path}.filename();
@@ -85,6 +81,10 @@ int exec_server_command(arguments given) {
     return exit_wrong_usage;
   }
   terms.host.audit = *std::move(audit);
+  // A command that reads a token can start others without its client; what others did is not for
+  // it either.
+  std::vector<std::string> hidden;
+  if (!where.state.empty()) hidden = {where.state + "/tokens", audit_folder(where)};
   const bool stdio = at->what == listen_address::kind::stdio;
   actors::admission_terms admission;
   admission.own_uid = ::geteuid();
@@ -100,7 +100,7 @@ int exec_server_command(arguments given) {
       return exit_wrong_usage;
     }
     admission.agent_token = *std::move(token);
-    if (read->value("--token-file")) terms.host.hidden_paths.push_back(path);
+    if (read->value("--token-file")) hidden.push_back(path);
     print_error("token: " + path + "\n");
   }
 
@@ -110,8 +110,11 @@ int exec_server_command(arguments given) {
     complain(others.error());
     return exit_wrong_usage;
   }
-  for (const auto& [name, other] : others->by_name)
-    if (!other.token_file.empty()) terms.host.hidden_paths.push_back(other.token_file);
+  terms.host.hidden_paths = [hidden, tokens = config::live_token_files{where, *others}]() mutable {
+    auto all = tokens.now();
+    all.insert(all.end(), hidden.begin(), hidden.end());
+    return all;
+  };
 
   bool stopped = false;
   std::optional<error> failed;

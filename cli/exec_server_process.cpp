@@ -111,7 +111,7 @@ void exec_process::start() {
       found != variables.end() && found->second.starts_with('/'))
     request.launch.tmpdir = found->second;
   request.launch.protected_paths = host_.protected_paths;
-  request.launch.hidden_paths = host_.hidden_paths;
+  request.launch.hidden_paths = host_.hidden_paths();
   request.launch.command = what_.argv;
   request.environment = policy::to_entries(variables);
   request.tty = what_.tty;

@@ -27,7 +27,8 @@ struct exec_host {
   std::string own;                      ///< gatehouse
   std::vector<std::string> environment; ///< the server's, for `envPolicy`
   std::vector<std::string> protected_paths;
-  std::vector<std::string> hidden_paths; ///< that no confined command may see: credentials of ours
+  /// What no confined command may see: credentials of ours; asked before each start. On the loop.
+  std::function<std::vector<std::string>()> hidden_paths;
   bool allow_unsandboxed = false;
   std::shared_ptr<actors::audit_sink> audit; ///< unset: nothing is recorded (§205)
   std::size_t retained_bytes = 1024 * 1024;  ///< of output, for each process

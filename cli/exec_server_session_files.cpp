@@ -83,7 +83,7 @@ void exec_session_files::perform(file_call call, const exec_reply& answer) {
   launch.workspace_roots = sandbox.workspace_roots;
   launch.legacy_landlock = sandbox.legacy_landlock;
   launch.protected_paths = terms_.host.protected_paths;
-  launch.hidden_paths = terms_.host.hidden_paths;
+  launch.hidden_paths = terms_.host.hidden_paths();
   launch.command = {terms_.host.own, "file-call"};
   auto exchange = actors::confined_file_call(std::move(launch), call);
   const auto number = ++last_exchange_;

@@ -72,13 +72,6 @@ result<remote_place> known_places::find(std::string_view id) const {
                "[environments.NAME] of the user's own configuration names one.");
 }
 
-std::vector<std::string> known_places::token_files() const {
-  std::vector<std::string> files;
-  for (const auto& [id, place] : by_id_)
-    if (!place.token_file.empty()) files.push_back(place.token_file);
-  return files;
-}
-
 result<std::shared_ptr<actors::remote_environment>>
 remote_connections::to(const remote_place& place) {
   actors::remote_terms terms;
@@ -122,6 +115,7 @@ result<void> move_session(actors::thread_terms& terms, const remote_place& place
   policy::add_session_variables(variables);
   terms.shell.environment = policy::to_entries(variables);
   terms.shell.hidden_paths.clear();
+  terms.shell.hidden_since = {};
   terms.shell.remote = *std::move(connection);
   return {};
 }

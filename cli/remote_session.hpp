@@ -36,8 +36,6 @@ public:
 
   /// errc::invalid_request names those that there are.
   [[nodiscard]] result<remote_place> find(std::string_view id) const;
-  /// No command here may see them: whoever has one runs commands there.
-  [[nodiscard]] std::vector<std::string> token_files() const;
 
 private:
   std::map<std::string, remote_place, std::less<>> by_id_;

@@ -11,6 +11,7 @@
 #include "config/environments.hpp"
 #include "config/hooks.hpp"
 #include "config/live_rules.hpp"
+#include "config/live_token_files.hpp"
 #include "config/rule_loader.hpp"
 #include "config/user_shell.hpp"
 #include "policy/environment_policy.hpp"
@@ -171,8 +172,8 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
                     live->take_warnings(), *std::move(places)};
   for (auto& warning : unknown_keys)
     made.warnings.push_back(std::move(warning));
-  for (auto& file : made.places.token_files())
-    made.terms.shell.hidden_paths.push_back(std::move(file));
+  made.terms.shell.hidden_since = [tokens = std::make_shared<config::live_token_files>(
+                                       start.where, *named)] { return tokens->now(); };
   if (auto notice = config::unusable_shell_notice(); !notice.empty())
     made.warnings.push_back(std::move(notice));
   for (auto& warning : open_guards(start, made.terms.session))

@@ -89,7 +89,7 @@ std::optional<rpc::failure> cannot_confine(const thread_terms& terms) {
   if (session.profile.kind != profile_kind::managed)
     return no_boundary("the profile of this thread has none");
   if (session.backend == sandbox_backend::none) return no_boundary("the sandbox is switched off");
-  if (session.backend == sandbox_backend::landlock && !terms.shell.hidden_paths.empty())
+  if (session.backend == sandbox_backend::landlock && !hidden_now(terms.shell).empty())
     return no_boundary("landlock leaves reading open, Gatehouse's own tokens too");
   if (auto moved = moved_folder(session.real_roots))
     return refused(*std::move(moved), "sandboxUnavailable", rpc::code::internal);

@@ -199,6 +199,32 @@ test('§D13 no command here sees the token of another machine', limit, async () 
   assert.ok(!told.output.includes(readFileSync(token, 'utf8').trim()));
 });
 
+test('§D13 the token of a machine that was named meanwhile was readable in open threads', limit, async () => {
+  const { thread } = await agent.startThread({ cwd: daemon.workspace });
+  const token = join(daemon.base, 'later.token');
+  writeFileSync(token, 'of-a-machine-named-later\n', { mode: 0o600 });
+  const file = join(daemon.base, 'home/.gatehouse/config.toml');
+  const before = readFileSync(file, 'utf8');
+  writeFileSync(file, `${before}[environments.later]\nexec_server = "ws://127.0.0.1:9"\ncwd = "/"\ntoken_file = "${token}"\n`);
+  const told = await agent.callTool(shell(thread, `cat ${token}`));
+  writeFileSync(file, before);
+  assert.notEqual(told.exitCode, 0);
+  assert.doesNotMatch(told.output, /named-later/);
+});
+
+test('§7 new settings moved a thread to the machine that its name had come to mean', limit, async () => {
+  const thread = await on('build');
+  const file = join(daemon.base, 'home/.gatehouse/config.toml');
+  const before = readFileSync(file, 'utf8');
+  const other = await machine('other', '--no-auth');
+  writeFileSync(file, before.replace(build.url, other.url));
+  await assert.rejects(reviewer.updateSettings({ threadId: thread.id, sandbox: 'read-only' }), /another machine/);
+  assert.equal(await marker(thread), 'build\n');
+  writeFileSync(file, before);
+  await reviewer.updateSettings({ threadId: thread.id, sandbox: 'read-only' });
+  assert.equal(await marker(thread), 'build\n');
+});
+
 test('§7 `serve --environment` is where threads work whose client names none', limit, async () => {
   const other = new Daemon();
   mkdirSync(join(other.base, 'home/.gatehouse'));
