@@ -12,8 +12,20 @@
 namespace gatehouse::config {
 namespace {
 
+std::string remedy_for(int number) {
+  switch (number) {
+  case EROFS:
+    return "Mount its file system for writing, or name another state folder by XDG_STATE_HOME or "
+           "another configuration folder by GATEHOUSE_HOME.";
+  case ENOSPC:
+  case EDQUOT: return "Free space there.";
+  default: return "Check the owner and the mode of it and of the folders above it.";
+  }
+}
+
 error failure(const std::string& what, const std::string& path, int number = errno) {
-  return {errc::io, "cannot " + what + " " + path + ": " + std::strerror(number), {}};
+  return {errc::io, "cannot " + what + " " + path + ": " + std::strerror(number),
+          remedy_for(number)};
 }
 
 std::string parent_of(const std::string& path) {

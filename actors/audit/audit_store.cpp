@@ -65,7 +65,8 @@ struct audit_store::impl {
     const int primary = code & 0xff;
     const std::string why = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
     if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) return damaged(why);
-    auto remedy = std::string{"Check the folder's owner, mode and free space."};
+    auto remedy = std::string{
+        "Check the folder's owner, mode and free space, and that it is mounted for writing."};
     if (primary == SQLITE_BUSY)
       remedy = "Another program holds it for long; find it with `fuser " + path + "`.";
     const auto number = db ? sqlite3_system_errno(db) : 0;
