@@ -103,6 +103,7 @@ result<void> move_session(actors::thread_terms& terms, const remote_place& place
   auto connection = connections.to(place);
   if (!connection) return connection.error();
   session.environment_id = place.id;
+  terms.hooks.context.environment_id = place.id;
   session.paths = place.paths;
   session.real_roots.clear();
   session.cwd = session.context.cwd = cwd;

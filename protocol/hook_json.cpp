@@ -167,6 +167,7 @@ std::string encode_hook_payload(const hook_payload& payload) {
     json.text(payload.transcript_path);
   json.field("cwd", payload.cwd);
   json.field("hook_event_name", to_string(payload.event));
+  if (!payload.environment_id.empty()) json.field("environment_id", payload.environment_id);
   if (!payload.model.empty()) json.field("model", payload.model);
   json.field("permission_mode", payload.permission_mode);
   json.field("tool_name", payload.tool_name);

@@ -53,7 +53,8 @@ struct hook_payload {
   std::string turn_id;
   std::string transcript_path; ///< empty: null
   std::string cwd;
-  std::string model; ///< empty: left out
+  std::string environment_id; ///< of a call on another machine (§7); empty: this one, left out
+  std::string model;          ///< empty: left out
   std::string permission_mode = "default";
   std::string tool_name; ///< "Bash", "apply_patch", …: what matchers go by
   std::variant<hook_command_input, hook_stdin_input, hook_permissions_input> tool_input;

@@ -110,6 +110,18 @@ class Environments(unittest.TestCase):
         self.assertEqual(run.returncode, 2, run.stderr)
         self.assertIn("can be read by others", run.stderr)
 
+    def test_7_48_a_hook_was_not_told_that_a_call_is_for_another_machine(self):
+        self.two_machines()
+        heard = self.base + "/heard"
+        with open(self.base + "/home/hooks.json", "w", encoding="utf-8") as file:
+            json.dump({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": f"cat >> {heard}"}]}]}}, file)
+        for options in (["--environment", "two"], []):
+            self.assertEqual(self.run_on(*options).returncode, 0)
+        with open(heard, encoding="utf-8") as file:
+            there, here = [json.loads(line) for line in file]
+        self.assertEqual((there.get("environment_id"), there["cwd"]), ("two", self.two))
+        self.assertEqual((here.get("environment_id"), here["cwd"]), (None, self.here))
+
     def test_7_43_a_project_cannot_name_an_environment(self):
         self.two_machines()
         os.mkdir(self.here + "/.gatehouse")
