@@ -221,18 +221,18 @@ int run_with(batch_engine& engine, const batch_input& input, batch_journal* jour
                   return !lost;
                 },
                 [&](std::size_t done) { bar.show(done); }};
-  const auto counts = run.run([&] { return stop; });
+  const auto ended = run.run([&] { return stop; });
   bar.end();
-  if (!counts) {
-    complain(counts.error());
+  print_error(summary(run.counts()));
+  if (!ended) {
+    complain(ended.error());
     return exit_failed;
   }
-  print_error(summary(*counts));
   if (lost) {
     complain("the results cannot be written; the journal, where there is one, has them");
     return exit_failed;
   }
-  return stop ? exit_stopped : exit_status(*counts);
+  return stop ? exit_stopped : exit_status(run.counts());
 }
 
 } // namespace

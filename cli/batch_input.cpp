@@ -45,6 +45,8 @@ result<batch_input> read_batch_input(std::string_view text, const std::string& n
   std::string wrong;
   std::size_t wrong_lines = 0;
   std::size_t number = 0;
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF"; // some editors begin a file with it
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   for (std::size_t line_number = 1; !text.empty(); ++line_number) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto line = text.substr(0, end);

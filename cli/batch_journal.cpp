@@ -39,6 +39,10 @@ batch_journal::open(const std::string& path, const std::string& fingerprint, std
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return failed(path, "the journal cannot be opened");
   std::unique_ptr<batch_journal> journal{new batch_journal{path, fd}};
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) return failed(path, "the journal cannot be read");
+  if (!S_ISREG(about.st_mode))
+    return error{errc::invalid_request, path + ": a journal is a regular file", "Name another."};
   if (!lock_soon(fd))
     return error{errc::io, path + ": another run holds this journal",
                  "Wait for it, or name another journal."};
@@ -57,29 +61,26 @@ result<void> batch_journal::read(const std::string& fingerprint, std::size_t ite
   while ((count = ::read(fd_, bytes, sizeof bytes)) > 0)
     text.append(bytes, static_cast<std::size_t>(count));
   if (count < 0) return failed(path_, "the journal cannot be read");
+  journal_line head;
+  head.run = rpc::batch::journal_head{static_cast<std::int64_t>(items), fingerprint};
+  const auto first = rpc::to_json(head) + "\n";
+  // A last line that was cut while it was written: its effect was never told. Nothing is taken away
+  // before all else has shown that this is a journal, and the one of this input.
   const auto last = text.rfind('\n');
   const auto whole = last == std::string::npos ? 0 : last + 1;
-  if (whole < text.size()) {
-    // Cut while it was written: its effect was never told.
-    if (::ftruncate(fd_, static_cast<off_t>(whole)) != 0)
-      return failed(path_, "the journal cannot be mended");
-    text.resize(whole);
-  }
-  if (::lseek(fd_, 0, SEEK_END) < 0) return failed(path_, "the journal cannot be read");
+  if (whole == 0 && !first.starts_with(text)) return not_a_journal(1);
   std::size_t number = 0;
-  for (std::string_view rest = text; !rest.empty();) {
+  for (auto rest = std::string_view{text}.substr(0, whole); !rest.empty();) {
     const auto line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(line.size() + 1);
-    const json_source source{path_ + ":" + std::to_string(++number), errc::invalid_request,
-                             "This is no journal of a batch; name another file.",
+    const json_source source{path_ + ":" + std::to_string(++number), errc::invalid_request, "",
                              std::size_t{64} << 20U};
     const auto tree = parse_json(line, source);
-    if (!tree) return tree.error();
-    const json_node node{*tree, source};
-    const auto read = rpc::codec<journal_line>::decode(node);
-    if (!read) return read.error();
+    if (!tree) return not_a_journal(number);
+    const auto read = rpc::codec<journal_line>::decode(json_node{*tree, source});
+    if (!read) return not_a_journal(number);
     if (number == 1) {
-      if (!read->run) return node.wrong("the first line tells which input it belongs to");
+      if (!read->run) return not_a_journal(number);
       if (read->run->input != fingerprint || read->run->items != static_cast<std::int64_t>(items))
         return error{errc::invalid_request, path_ + ": this journal belongs to another input",
                      "Give the same input again, or name another journal."};
@@ -89,39 +90,56 @@ result<void> batch_journal::read(const std::string& fingerprint, std::size_t ite
       const auto& end = *read->finished;
       entries_[end.index] = {true, end.call_id, end.status, end.result.text};
     } else {
-      return node.wrong("neither a start nor an end");
+      return not_a_journal(number);
     }
   }
-  if (number > 0) return {};
-  journal_line head;
-  head.run = rpc::batch::journal_head{static_cast<std::int64_t>(items), fingerprint};
-  return append(rpc::to_json(head));
+  if (whole < text.size() && ::ftruncate(fd_, static_cast<off_t>(whole)) != 0)
+    return failed(path_, "the journal cannot be mended");
+  size_ = static_cast<std::int64_t>(whole);
+  if (::lseek(fd_, static_cast<off_t>(size_), SEEK_SET) < 0)
+    return failed(path_, "the journal cannot be read");
+  return number > 0 ? result<void>{} : append(first);
 }
 
-result<void> batch_journal::append(std::string line) {
-  line += '\n';
+error batch_journal::not_a_journal(std::size_t line) const {
+  return {errc::invalid_request,
+          path_ + ":" + std::to_string(line) + ": this is no journal of a batch, or it was changed",
+          "Nothing was changed in it. Name another file."};
+}
+
+result<void> batch_journal::append(const std::string& line) {
+  const auto give_up = [this] {
+    auto why = failed(path_, "the journal cannot be written");
+    // Half a line may stand there, which another would make unreadable.
+    whole_ = ::ftruncate(fd_, static_cast<off_t>(size_)) == 0 &&
+             ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET) >= 0;
+    why.remedy = "Make room; the same command goes on from here.";
+    return why;
+  };
+  if (!whole_) return error{errc::io, path_ + ": the journal could not be written before", {}};
   std::string_view rest = line;
   while (!rest.empty()) {
     const auto count = ::write(fd_, rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failed(path_, "the journal cannot be written");
+    if (count < 0) return give_up();
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
-  if (::fdatasync(fd_) != 0) return failed(path_, "the journal cannot be written");
+  if (::fdatasync(fd_) != 0) return give_up();
+  size_ += static_cast<std::int64_t>(line.size());
   return {};
 }
 
 result<void> batch_journal::started(std::int64_t index) {
   journal_line line;
   line.started = index;
-  return append(rpc::to_json(line));
+  return append(rpc::to_json(line) + "\n");
 }
 
 result<void> batch_journal::finished(std::int64_t index, const std::string& call_id,
                                      rpc::app::call_status status, const std::string& result_json) {
   journal_line line;
   line.finished = rpc::batch::journal_end{index, call_id, status, {result_json}};
-  return append(rpc::to_json(line));
+  return append(rpc::to_json(line) + "\n");
 }
 
 } // namespace gatehouse::cli

@@ -23,9 +23,9 @@ struct journal_entry {
 /// that a run that was cut at any moment can go on without running a finished item again (§202).
 class batch_journal {
 public:
-  /// Opens or makes `path` for this input. A journal of another input is errc::invalid_request; one
-  /// that another run holds, or that cannot be read or written, errc::io. A last line that was cut
-  /// is dropped.
+  /// Opens or makes `path` for this input. A journal of another input, and a file that is none, are
+  /// errc::invalid_request and left as they are; one that another run holds, or that cannot be read
+  /// or written, errc::io. A last line that was cut is dropped.
   static result<std::unique_ptr<batch_journal>>
   open(const std::string& path, const std::string& fingerprint, std::size_t items);
   ~batch_journal();
@@ -36,7 +36,7 @@ public:
   [[nodiscard]] const std::map<std::int64_t, journal_entry>& entries() const noexcept {
     return entries_;
   }
-  /// On disk when it returns; errors are errc::io.
+  /// On disk when it returns; errors are errc::io, and leave no half line.
   result<void> started(std::int64_t index);
   result<void> finished(std::int64_t index, const std::string& call_id,
                         rpc::app::call_status status, const std::string& result_json);
@@ -44,10 +44,13 @@ public:
 private:
   batch_journal(std::string path, int fd) : path_{std::move(path)}, fd_{fd} {}
   result<void> read(const std::string& fingerprint, std::size_t items);
-  result<void> append(std::string line);
+  result<void> append(const std::string& line);
+  [[nodiscard]] error not_a_journal(std::size_t line) const;
 
   std::string path_;
   int fd_;
+  std::int64_t size_ = 0; ///< of the lines that stand, in bytes
+  bool whole_ = true;     ///< false: half a line stands after them and cannot be taken away
   std::map<std::int64_t, journal_entry> entries_;
 };
 

@@ -43,29 +43,43 @@ batch_run::batch_run(batch_engine& engine, const batch_input& input, batch_journ
     : engine_{engine}, input_{input}, journal_{journal}, terms_{terms}, tell_{std::move(tell)},
       progress_{std::move(progress)} {}
 
-result<batch_counts> batch_run::run(const std::function<bool()>& stop) {
+result<void> batch_run::run(const std::function<bool()>& stop) {
   start_more();
   engine_.loop().run_until([&] {
     if (!stopping_ && stop()) end_all();
     if (const auto why = engine_.failure(); why && !failure_) failure_ = *why;
     return running_ == 0 || engine_.failure();
   });
-  counts_.not_run = input_.items.size() - done_;
+  // What an earlier run has finished is told, however early this one ended.
+  for (; next_ < static_cast<std::int64_t>(input_.items.size()); ++next_)
+    if (const auto* entry = known(next_); entry && entry->finished) take_up(next_, *entry);
+  while (!untold_.empty()) // what waited for one that never came
+    tell_next();
+  counts_.interrupted += running_; // the engine failed: how they end is not known
+  counts_.not_run = input_.items.size() - done_ - running_;
   if (failure_) return *failure_;
-  return counts_;
+  return {};
+}
+
+const journal_entry* batch_run::known(std::int64_t index) const {
+  if (!journal_) return nullptr;
+  const auto found = journal_->entries().find(index);
+  return found == journal_->entries().end() ? nullptr : &found->second;
 }
 
 /// An item that an earlier run has started.
-void batch_run::take_up(std::int64_t index, const journal_entry& known) {
-  if (known.finished) {
+void batch_run::take_up(std::int64_t index, const journal_entry& entry) {
+  if (entry.finished) {
     ++counts_.remembered;
     const json_source source{"the journal", errc::invalid_request, "", std::size_t{64} << 20U};
     bool zero = false;
-    if (const auto tree = parse_json(known.result, source))
+    if (const auto tree = parse_json(entry.result, source))
       if (const auto read = rpc::codec<app::tool_call_result>::decode(json_node{*tree, source}))
         zero = exited_zero(*read);
-    counts_.add(known.status, zero);
-    have(index, known.call_id, known.result);
+    counts_.add(entry.status, zero);
+    have(index, entry.call_id, entry.result);
+    // As without the interruption; a call that was cut is no reason to run none of the rest.
+    if (terms_.fail_fast && !(entry.status == app::call_status::completed && zero)) end_all();
     return;
   }
   app::tool_call_result cut;
@@ -81,12 +95,10 @@ void batch_run::start_more() {
   while (!stopping_ && running_ < terms_.jobs &&
          next_ < static_cast<std::int64_t>(input_.items.size())) {
     const auto index = next_++;
-    if (journal_)
-      if (const auto known = journal_->entries().find(index);
-          known != journal_->entries().end() && (known->second.finished || !terms_.retry_started)) {
-        take_up(index, known->second);
-        continue;
-      }
+    if (const auto* entry = known(index); entry && (entry->finished || !terms_.retry_started)) {
+      take_up(index, *entry);
+      continue;
+    }
     start(index);
   }
 }
@@ -143,16 +155,17 @@ void batch_run::have(std::int64_t index, const std::string& call_id,
                      const std::string& result_json) {
   ++done_;
   untold_.emplace(index, rpc::to_json(rpc::batch::result_line{index, call_id, {result_json}}));
-  while (!untold_.empty()) {
-    const auto first = untold_.begin();
-    if (terms_.input_order && first->first != next_told_) break;
-    next_told_ = first->first + 1;
-    const auto line = std::exchange(first->second, {});
-    untold_.erase(first);
-    if (!stopping_ || !failure_)
-      if (!tell_(line)) end_all();
-  }
+  while (!untold_.empty() && (!terms_.input_order || untold_.begin()->first == next_told_))
+    tell_next();
   progress_(done_);
+}
+
+void batch_run::tell_next() {
+  const auto first = untold_.begin();
+  next_told_ = first->first + 1;
+  const auto line = std::exchange(first->second, {});
+  untold_.erase(first);
+  if (!tell_(line)) end_all();
 }
 
 void batch_run::end_all() {

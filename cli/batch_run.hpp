@@ -43,17 +43,21 @@ public:
             batch_terms terms, std::function<bool(const std::string&)> tell,
             std::function<void(std::size_t done)> progress);
 
-  /// To the end, on the loop. `stop` is asked at every event: true ends what runs.
+  /// To the end, on the loop. `stop` is asked at every event: true ends what runs. Whatever ended
+  /// is told, also when an error is returned.
   /// Errors: the journal cannot be written, and what ran was ended; or the engine failed.
-  result<batch_counts> run(const std::function<bool()>& stop);
+  result<void> run(const std::function<bool()>& stop);
+  [[nodiscard]] const batch_counts& counts() const noexcept { return counts_; }
 
 private:
-  void take_up(std::int64_t index, const journal_entry& known);
+  [[nodiscard]] const journal_entry* known(std::int64_t index) const;
+  void take_up(std::int64_t index, const journal_entry& entry);
   void start_more();
   void start(std::int64_t index);
   void begin(std::int64_t index);
   void ended(std::int64_t index, rpc::app::tool_call_result told);
   void have(std::int64_t index, const std::string& call_id, const std::string& result_json);
+  void tell_next();
   void end_all();
 
   batch_engine& engine_;

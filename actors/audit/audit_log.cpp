@@ -3,6 +3,7 @@
 #include "policy/redaction.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
@@ -18,6 +19,7 @@ namespace gatehouse::actors {
 namespace {
 
 constexpr std::size_t entries_between_prunes = 2000;
+constexpr std::chrono::milliseconds between_steps{20}; // of a prune: other programs write, too
 constexpr std::size_t most_in_a_commit = 512;
 constexpr std::size_t most_kept_entries = 10'000; // that could not be written
 
@@ -80,18 +82,22 @@ public:
 
 private:
   void serve() {
-    if (store_) told(store_->prune(terms_.keep, now()));
     std::unique_lock lock{mutex_};
     for (;;) {
-      changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty() && stopping_) break;
+      const auto due = [this] { return stopping_ || !queue_.empty(); };
+      if (pruning_)
+        changed_.wait_until(lock, next_step_, due);
+      else
+        changed_.wait(lock, due);
+      if (queue_.empty() && stopping_) break; // what is left to prune waits for the next program
       std::vector<waiting> mine;
       while (!queue_.empty() && mine.size() < most_in_a_commit) {
         mine.push_back(std::move(queue_.front()));
         queue_.pop_front();
       }
       lock.unlock();
-      write(std::move(mine));
+      if (!mine.empty()) write(std::move(mine));
+      if (pruning_ && std::chrono::steady_clock::now() >= next_step_) prune();
       lock.lock();
     }
     lock.unlock();
@@ -133,7 +139,15 @@ private:
     written_ += mine.size();
     if (written_ < entries_between_prunes) return;
     written_ = 0;
-    told(store_->prune(terms_.keep, now()));
+    pruning_ = true;
+  }
+
+  /// One step: calls wait for no more.
+  void prune() {
+    const auto more = store_ ? store_->prune(terms_.keep, now()) : result<bool>{false};
+    if (!more) told(more.error());
+    pruning_ = more && *more;
+    next_step_ = std::chrono::steady_clock::now() + between_steps;
   }
 
   /// @param mine the newest of `all`
@@ -165,6 +179,8 @@ private:
   std::deque<audit_store::draft> unwritten_; ///< the writer's, as all below
   std::size_t lost_ = 0;                     ///< of them, since the last that stands
   std::size_t written_ = 0;
+  bool pruning_ = true; ///< something may be beyond the limits
+  std::chrono::steady_clock::time_point next_step_{};
   std::string last_told_;
   std::thread thread_;
 };

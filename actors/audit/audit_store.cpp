@@ -21,6 +21,8 @@ constexpr int application_id = 0x47544841; // "GTHA"
 constexpr int schema_version = 1;
 constexpr int retry_ms = 5;
 constexpr int lock_wait_ms = 10'000;
+constexpr std::int64_t entries_a_step = 1000; // of taking out; others wait so long
+constexpr const char* give_back_pages = "PRAGMA incremental_vacuum(500)"; // more than a step frees
 constexpr const char* schema = R"(
 CREATE TABLE entry(
   seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL, session TEXT NOT NULL,
@@ -48,6 +50,7 @@ struct audit_store::impl {
   std::string path;
   sqlite3* db = nullptr;
   std::optional<bool> flushes;
+  std::int64_t prune_to = 0; ///< what is beyond the size is taken out up to here; 0: not begun
   statement begin, commit, rollback, read_head, insert, move_head;
 
   ~impl() {
@@ -89,10 +92,11 @@ struct audit_store::impl {
   result<void> make_tables();
   result<head> current_head();
   result<void> write(std::span<const draft> entries);
-  struct range {
-    std::int64_t from = 0, to = 0;
+  struct step_of_pruning {
+    std::int64_t from = 0, to = 0; ///< `to` is 0: nothing is beyond the limits
+    bool last = true;
   };
-  result<range> surplus(const audit_retention& keep, audit_time now);
+  result<step_of_pruning> next_step(const audit_retention& keep, audit_time now);
   void read_entry(const statement& row, audit_entry& out) const;
 };
 
@@ -256,61 +260,70 @@ result<void> audit_store::append(std::span<const draft> entries, bool flush) {
   return written;
 }
 
-/// What is beyond the limits; `to` is 0 when nothing is.
-result<audit_store::impl::range> audit_store::impl::surplus(const audit_retention& keep,
-                                                            audit_time now) {
-  statement ends{db, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM entry"};
+/// What to take out next.
+result<audit_store::impl::step_of_pruning> audit_store::impl::next_step(const audit_retention& keep,
+                                                                        audit_time now) {
+  // One each: together they would read every entry.
+  statement ends{db, "SELECT ifnull((SELECT min(seq) FROM entry), 0), "
+                     "ifnull((SELECT max(seq) FROM entry), 0)"};
   if (const int code = ends.step(); code != SQLITE_ROW) return failed("read", code);
-  range found{ends.number(0), 0};
+  step_of_pruning next{ends.number(0), 0};
   const auto last = ends.number(1);
+  if (next.from == 0) return next;
+  const auto most = std::min(last, next.from + entries_a_step - 1);
   if (keep.age.count() > 0) {
-    statement oldest{db, "SELECT seq FROM entry WHERE time >= ?1 ORDER BY seq LIMIT 1"};
-    oldest.bind(1, static_cast<std::int64_t>((now - keep.age).time_since_epoch().count()));
-    const int code = oldest.step();
+    statement kept{db, "SELECT seq FROM entry WHERE seq <= ?1 AND time >= ?2 ORDER BY seq LIMIT 1"};
+    kept.bind(1, most);
+    kept.bind(2, static_cast<std::int64_t>((now - keep.age).time_since_epoch().count()));
+    const int code = kept.step();
     if (code != SQLITE_ROW && code != SQLITE_DONE) return failed("read", code);
-    found.to = code == SQLITE_ROW ? oldest.number(0) - 1 : last;
+    next.to = code == SQLITE_ROW ? kept.number(0) - 1 : most;
+    next.last = next.to < most || most == last;
   }
-  if (keep.bytes > 0) {
+  if (keep.bytes > 0 && prune_to < next.from) {
     statement size{db, "SELECT (page_count - freelist_count) * page_size "
                        "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"};
     if (const int code = size.step(); code != SQLITE_ROW) return failed("read", code);
-    if (size.number(0) > keep.bytes)
-      found.to = std::max(found.to, found.from + (last - found.from) / 4);
+    prune_to = size.number(0) > keep.bytes ? next.from + (last - next.from) / 4 : 0;
   }
-  if (found.from == 0 || found.to < found.from) found.to = 0;
-  return found;
+  if (const auto to = std::min(prune_to, most); to > next.to) {
+    next.to = to;
+    next.last = to == prune_to;
+  }
+  if (next.to < next.from) next = {};
+  return next;
 }
 
-result<void> audit_store::prune(const audit_retention& keep, audit_time now) {
+result<bool> audit_store::prune(const audit_retention& keep, audit_time now) {
   auto& s = *impl_;
   // Programs that find nothing to do take no lock; another one may be first with what is found.
-  if (const auto found = s.surplus(keep, now); !found || found->to == 0)
-    return found ? result<void>{} : found.error();
+  if (const auto found = s.next_step(keep, now); !found || found->to == 0)
+    return found ? result<bool>{false} : found.error();
   if (const int code = s.begin.run(); code != SQLITE_OK) return s.failed("written", code);
-  auto done = [&]() -> result<void> {
-    const auto found = s.surplus(keep, now);
-    if (!found) return found.error();
-    if (found->to == 0) return {};
+  auto more = [&]() -> result<bool> {
+    const auto step = s.next_step(keep, now);
+    if (!step) return step.error();
+    if (step->to == 0) return false;
     statement anchor{s.db, "UPDATE chain SET pruned_seq = ?1, "
                            "pruned_hash = (SELECT hash FROM entry WHERE seq = ?1)"};
-    anchor.bind(1, found->to);
+    anchor.bind(1, step->to);
     statement remove{s.db, "DELETE FROM entry WHERE seq <= ?1"};
-    remove.bind(1, found->to);
+    remove.bind(1, step->to);
     if (const int failed = anchor.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
     if (const int failed = remove.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
     draft note;
     note.time = now;
     note.entry.kind = audit_kind::pruned;
     note.entry.body =
-        "{\"from\":" + std::to_string(found->from) + ",\"to\":" + std::to_string(found->to) + "}";
-    if (auto noted = s.write({&note, 1}); !noted) return noted;
+        "{\"from\":" + std::to_string(step->from) + ",\"to\":" + std::to_string(step->to) + "}";
+    if (auto noted = s.write({&note, 1}); !noted) return noted.error();
     if (const int failed = s.commit.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
-    return {};
+    return !step->last;
   }();
   if (sqlite3_get_autocommit(s.db) == 0) s.rollback.run();
-  if (!done) return done;
-  s.execute("PRAGMA incremental_vacuum");
-  return {};
+  if (!more || !*more) s.prune_to = 0;
+  if (more) s.execute(give_back_pages);
+  return more;
 }
 
 void audit_store::impl::read_entry(const statement& row, audit_entry& out) const {
@@ -329,11 +342,15 @@ void audit_store::impl::read_entry(const statement& row, audit_entry& out) const
 result<void> audit_store::read(const audit_filter& which,
                                const std::function<bool(const audit_entry&)>& take) {
   auto& s = *impl_;
-  // The newest come first out of the inner query, so that a limit keeps them.
-  statement rows{
-      s.db, "SELECT * FROM (SELECT * FROM entry WHERE time >= ?1 AND time <= ?2 AND seq >= ?3 "
-            "AND (?4 = '' OR session = ?4) AND (?5 = '' OR call = ?5) AND (?6 = '' OR kind = ?6) "
-            "ORDER BY seq DESC LIMIT ?7) ORDER BY seq"};
+  // Conditions that are not asked for are left out, so that a call is found by its index. The
+  // newest come first out of the inner query, so that a limit keeps them.
+  std::string sql = "SELECT * FROM (SELECT * FROM entry WHERE time >= ?1 AND time <= ?2 "
+                    "AND seq >= ?3";
+  if (!which.session.empty()) sql += " AND session = ?4";
+  if (!which.call.empty()) sql += " AND call = ?5";
+  if (!which.kind.empty()) sql += " AND kind = ?6";
+  sql += " ORDER BY seq DESC LIMIT ?7) ORDER BY seq";
+  statement rows{s.db, sql.c_str()};
   const auto micros = [](const std::optional<audit_time>& at, std::int64_t other) {
     return at ? static_cast<std::int64_t>(at->time_since_epoch().count()) : other;
   };

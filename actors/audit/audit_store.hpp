@@ -74,9 +74,11 @@ public:
   /// only the end of this program
   result<void> append(std::span<const draft> entries, bool flush = false);
 
-  /// Takes out the oldest entries beyond the limits, and writes an entry that says so. The chain
-  /// goes on from what was taken out.
-  result<void> prune(const audit_retention& keep, audit_time now);
+  /// Takes out the oldest entries beyond the limits, a step of some milliseconds at a time, so that
+  /// whoever waits to write waits no longer; each step writes an entry that says so. The chain goes
+  /// on from what was taken out. Above the size it is the oldest quarter.
+  /// @return there is more to take out
+  result<bool> prune(const audit_retention& keep, audit_time now);
 
   /// Oldest first. `take` returns false to stop.
   result<void> read(const audit_filter& which, const std::function<bool(const audit_entry&)>& take);

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -172,5 +173,33 @@ TEST_SUITE("actors.audit_log") {
     REQUIRE(log);
     CHECK((*log)->record_and_wait(entry(audit_kind::attempt, "a")));
     CHECK(warned.size() == 1);
+  }
+
+  TEST_CASE("§205 what is taken out goes step by step while calls are written") {
+    world w;
+    {
+      const auto store = audit_store::open(w.path, audit_store::mode::write);
+      REQUIRE(store);
+      std::vector<audit_store::draft> old(3000, {{}, entry(audit_kind::request, "old")});
+      REQUIRE((*store)->append(old));
+    }
+    w.open();
+    const auto old_left = [&] {
+      std::size_t count = 0;
+      const auto store = audit_store::open(w.path, audit_store::mode::read);
+      REQUIRE(store);
+      REQUIRE((*store)->read({.call = "old"}, [&](const audit_entry&) { return ++count, true; }));
+      return count;
+    };
+    int calls = 0;
+    const auto started = std::chrono::steady_clock::now();
+    while (old_left() > 0 && std::chrono::steady_clock::now() < started + hang_guard) {
+      CHECK(w.record(entry(audit_kind::attempt, "new")));
+      ++calls;
+    }
+    w.log.reset();
+    const auto all = w.calls();
+    CHECK(std::ranges::count(all, "request old") == 0);
+    CHECK(std::ranges::count(all, "attempt new") == calls);
   }
 }

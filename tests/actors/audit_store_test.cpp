@@ -362,4 +362,47 @@ TEST_SUITE("actors.audit_store") {
     tamper(path, "UPDATE chain SET pruned_hash = zeroblob(32)");
     CHECK_FALSE(faults_of(path).empty());
   }
+
+  TEST_CASE("§205 a long history was taken out in one go, and every call waited for it") {
+    const tests::temp_folder folder;
+    const auto store = opened(folder / "a.db");
+    std::vector<audit_store::draft> many;
+    for (int i = 0; i < 3500; ++i)
+      many.push_back(entry("c", "{}", i < 2500 ? 1 : 9 * 86'400));
+    REQUIRE(store->append(many));
+    const audit_retention a_day{std::chrono::days{1}, 0};
+    std::vector<std::size_t> left;
+    for (bool more = true; more;) {
+      const auto done = store->prune(a_day, at(9 * 86'400));
+      REQUIRE(done);
+      more = *done;
+      left.push_back(all_of(*store).size());
+    }
+    CHECK(left == std::vector<std::size_t>{2501, 1502, 1003}); // each step leaves an entry
+    const auto again = store->prune(a_day, at(9 * 86'400));
+    REQUIRE(again);
+    CHECK_FALSE(*again);
+    CHECK(faults_of(folder / "a.db").empty());
+  }
+
+  TEST_CASE("§205 above its size the oldest quarter goes, in steps, however small the limit") {
+    const tests::temp_folder folder;
+    const auto store = opened(folder / "a.db");
+    std::vector<audit_store::draft> many;
+    for (int i = 0; i < 8000; ++i)
+      many.push_back(entry("c", "{\"x\":\"" + std::string(300, 'y') + "\"}"));
+    REQUIRE(store->append(many));
+    int steps = 0;
+    for (bool more = true; more; ++steps) {
+      const auto done = store->prune({std::chrono::days{0}, 1}, at(2));
+      REQUIRE(done);
+      more = *done;
+    }
+    CHECK(steps == 2);
+    const auto left = all_of(*store);
+    CHECK(left.front().seq == 2001);
+    CHECK(left.back().kind == "pruned");
+    CHECK(left.back().body == R"({"from":1001,"to":2000})");
+    CHECK(faults_of(folder / "a.db").empty());
+  }
 }
