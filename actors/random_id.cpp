@@ -1,15 +1,24 @@
 #include "actors/random_id.hpp"
 
-#include <random>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include <sys/random.h>
 
 namespace gatehouse::actors {
 
 std::string random_id() {
-  std::random_device source; // the kernel's
+  std::array<unsigned char, 16> bytes{}; // up to 256 come whole, or not at all
+  while (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    if (errno != EINTR)
+      throw std::system_error{errno, std::generic_category(), "no random numbers"};
   constexpr char digits[] = "0123456789abcdef";
   std::string id;
-  for (int i = 0; i < 32; ++i) // 128 bits
-    id += digits[source() % 16];
+  for (const auto byte : bytes) {
+    id += digits[byte >> 4U];
+    id += digits[byte & 15U];
+  }
   return id;
 }
 

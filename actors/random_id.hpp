@@ -4,7 +4,7 @@
 
 namespace gatehouse::actors {
 
-/// 96 bits that nobody can guess, as 24 hexadecimal digits.
+/// 128 bits of the kernel's that nobody can guess, as 32 hexadecimal digits.
 std::string random_id();
 
 } // namespace gatehouse::actors

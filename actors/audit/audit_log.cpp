@@ -1,6 +1,7 @@
 #include "actors/audit/audit_log.hpp"
 
 #include "policy/redaction.hpp"
+#include "reactor/timer.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -22,6 +23,8 @@ constexpr std::size_t entries_between_prunes = 2000;
 constexpr std::chrono::milliseconds between_steps{20}; // of a prune: other programs write, too
 constexpr std::size_t most_in_a_commit = 512;
 constexpr std::size_t most_kept_entries = 10'000; // that could not be written
+constexpr std::size_t most_lingering = 64;
+constexpr std::chrono::milliseconds linger{5};
 
 audit_time now() {
   return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
@@ -30,6 +33,13 @@ audit_time now() {
 /// Does it tell of what happens only once it is written? The end of a call has happened anyway.
 bool announces(audit_kind kind) {
   return kind == audit_kind::attempt || kind == audit_kind::review || kind == audit_kind::amendment;
+}
+
+/// May it wait a moment for the next entry of its call, which is written with it? Nothing happens in
+/// between: these tell what was asked and judged before anything ran, or what is over.
+bool may_linger(audit_kind kind) {
+  return kind == audit_kind::request || kind == audit_kind::decision ||
+         kind == audit_kind::attempt_end;
 }
 
 using answer = std::function<void(const result<void>&)>;
@@ -44,7 +54,7 @@ struct waiting {
 class audit_log::impl {
 public:
   impl(reactor::event_loop& loop, audit_terms terms, std::unique_ptr<audit_store> store)
-      : loop_{loop}, terms_{std::move(terms)}, store_{std::move(store)} {
+      : loop_{loop}, terms_{std::move(terms)}, store_{std::move(store)}, linger_{loop} {
     // Signals are for the loop's thread.
     sigset_t all;
     sigset_t before;
@@ -63,12 +73,33 @@ public:
     thread_.join();
   }
 
+  /// Any thread.
   void add(audit_record entry, answer written) {
     {
       const std::lock_guard lock{mutex_};
       queue_.push_back({{now(), std::move(entry)}, std::move(written)});
+      due_ = true;
     }
     changed_.notify_one();
+  }
+
+  /// The loop's thread: what nobody waits for is written with what comes next, and soon anyway.
+  void add_in_passing(audit_record entry) {
+    if (!may_linger(entry.kind)) return add(std::move(entry), {});
+    bool full = false;
+    {
+      const std::lock_guard lock{mutex_};
+      queue_.push_back({{now(), std::move(entry)}, {}});
+      full = queue_.size() >= most_lingering;
+    }
+    if (full) return write_now();
+    if (!linger_.pending()) linger_.start(linger, [this] { write_now(); });
+  }
+
+  /// The loop's thread.
+  void add_and_tell(audit_record entry, answer told) {
+    linger_.cancel();
+    add(std::move(entry), on_loop(std::move(told)));
   }
 
   /// So that an answer finds its way back to the loop, unless the log has gone.
@@ -81,10 +112,18 @@ public:
   }
 
 private:
+  void write_now() {
+    {
+      const std::lock_guard lock{mutex_};
+      due_ = !queue_.empty();
+    }
+    changed_.notify_one();
+  }
+
   void serve() {
     std::unique_lock lock{mutex_};
     for (;;) {
-      const auto due = [this] { return stopping_ || !queue_.empty(); };
+      const auto due = [this] { return stopping_ || due_; };
       if (pruning_)
         changed_.wait_until(lock, next_step_, due);
       else
@@ -95,6 +134,7 @@ private:
         mine.push_back(std::move(queue_.front()));
         queue_.pop_front();
       }
+      due_ = !queue_.empty();
       lock.unlock();
       if (!mine.empty()) write(std::move(mine));
       if (pruning_ && std::chrono::steady_clock::now() >= next_step_) prune();
@@ -175,6 +215,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<waiting> queue_;
+  bool due_ = false; ///< `queue_` holds something that does not linger
   bool stopping_ = false;
   std::deque<audit_store::draft> unwritten_; ///< the writer's, as all below
   std::size_t lost_ = 0;                     ///< of them, since the last that stands
@@ -182,6 +223,7 @@ private:
   bool pruning_ = true; ///< something may be beyond the limits
   std::chrono::steady_clock::time_point next_step_{};
   std::string last_told_;
+  reactor::timer linger_; ///< the loop's
   std::thread thread_;
 };
 
@@ -197,7 +239,10 @@ audit_log::audit_log(std::unique_ptr<impl> state) : impl_{std::move(state)} {}
 audit_log::~audit_log() = default;
 
 void audit_log::record(audit_record entry, std::function<void(const result<void>&)> written) {
-  impl_->add(std::move(entry), written ? impl_->on_loop(std::move(written)) : answer{});
+  if (written)
+    impl_->add_and_tell(std::move(entry), std::move(written));
+  else
+    impl_->add_in_passing(std::move(entry));
 }
 
 result<void> audit_log::record_and_wait(audit_record entry) {

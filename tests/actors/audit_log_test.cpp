@@ -92,6 +92,19 @@ TEST_SUITE("actors.audit_log") {
           std::vector<std::string>{"request a", "request b", "request c", "attempt d"});
   }
 
+  TEST_CASE("§205 what nobody waits for is written with the next entry, and soon without one") {
+    world w;
+    w.open();
+    REQUIRE(w.record(entry(audit_kind::session, "")));
+    w.log->record(entry(audit_kind::request, "a"), {});
+    w.log->record(entry(audit_kind::decision, "a"), {});
+    CHECK(w.calls().size() == 1); // its moment is the loop's, which does not run
+    REQUIRE(w.record(entry(audit_kind::attempt, "a")));
+    CHECK(w.calls().size() == 4);
+    w.log->record(entry(audit_kind::attempt_end, "a"), {});
+    CHECK(w.loop.run_until([&] { return w.calls().size() == 5; }, hang_guard));
+  }
+
   TEST_CASE("§205 what waits is written before the end of the log, and nobody is told after it") {
     world w;
     w.open();
