@@ -117,18 +117,18 @@ int load_command(arguments given) {
   if (!signals) complain(signals.error());
   load_run run{loop, *terms};
   const auto& result = run.run([&] { return stop; });
+  bool written =
+      print(read->has("--json") ? load_json(*terms, result) : load_summary(*terms, result));
   if (const auto file = read->value("--html")) {
     std::ofstream page{*file, std::ios::binary};
     page << load_page(*terms, result);
     page.flush();
     if (!page) {
       complain("cannot write " + *file);
-      return exit_failed;
+      written = false;
     }
   }
-  if (!print(read->has("--json") ? load_json(*terms, result) : load_summary(*terms, result)))
-    return exit_failed;
-  return result.failed == 0 && result.broken.empty() ? exit_ok : exit_failed;
+  return written && result.failed == 0 && result.broken.empty() ? exit_ok : exit_failed;
 }
 
 } // namespace gatehouse::cli

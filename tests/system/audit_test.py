@@ -279,6 +279,77 @@ class Audit(unittest.TestCase):
         left, over = (e["body"] for e in found if e["kind"] == "attempt_end")
         self.assertEqual((left["running"], over["denied"]["path"]), (True, self.base + "/outside"))
 
+    def serve(self, *options):
+        """A daemon, an agent of it, and a reviewer who gives each question's answer out of `answers`."""
+        server = subprocess.Popen([GATEHOUSE, "serve", "--profile", "workspace-write", *options], cwd=self.ws, env=self.env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        server.url = server.stdout.readline().strip()
+        server.port = int(server.url.rsplit(":", 1)[1])
+
+        def client(who, **capabilities):
+            with open(f"{self.state}/gatehouse/tokens/{who}.token", encoding="ascii") as file:
+                one = exec_client.Client(server, {"Authorization": f"Bearer {file.read().strip()}"})
+            one.call("initialize", clientInfo={"name": "test", "version": "1"}, capabilities=capabilities)
+            one.send({"method": "initialized", "params": {}})
+            self.addCleanup(one.drop)
+            return one
+        return client("agent"), client("reviewer", gatehouse={"approvals": True})
+
+    def test_205_what_a_reviewer_gives_keeps_and_takes_back_is_an_entry_each(self):
+        os.mkdir(self.base + "/out")
+        agent, reviewer = self.serve("--ask", "untrusted")
+        thread = agent.call("thread/start", cwd=self.ws)["result"]["thread"]["id"]
+
+        def asked(number, tool, arguments, answer):
+            agent.send({"id": 100 + number, "method": "tool/call", "params": {"threadId": thread, "callId": f"c{number}", "tool": tool, "arguments": arguments}})
+            while not (question := reviewer.receive()).get("method", "").endswith("requestApproval"):
+                pass
+            offered = [one for one in question["params"]["availableDecisions"] if answer in one]  # a name, or an object with it
+            reviewer.send({"id": question["id"], "result": {"decision": offered[0]}})
+            while (told := agent.receive()).get("id") != 100 + number:
+                pass
+            return told["result"]
+        asked(1, "shell_command", {"command": "mkdir -p one"}, "acceptForSession")
+        asked(2, "shell_command", {"command": "touch two"}, "acceptWithExecpolicyAmendment")
+        given = asked(3, "request_permissions", {"reason": "to build", "permissions": {"file_system": {"write": [self.base + "/out"]}}},
+                      "acceptForSession")
+        self.assertEqual(given["status"], "completed", given)
+        known = reviewer.call("thread/read", threadId=thread)["result"]
+        for kind, one in (("grant", known["grants"][0]), ("approval", known["approvals"][0])):
+            self.assertTrue(reviewer.call("grant/revoke", threadId=thread, kind=kind, id=one["id"])["result"]["found"])
+        for _ in range(1000):  # the rule is kept beside the call
+            if any(e["kind"] == "amendment" for e in (found := self.entries())):
+                break
+        self.assertEqual([e["body"]["decision"] for e in found if e["kind"] == "review"],
+                         ["approved_for_session", "approved_execpolicy_amendment", "approved_for_session"])
+        self.assertEqual([(e["body"]["what"], e["body"]["text"]) for e in found if e["kind"] == "amendment"], [("rule", "touch two")])
+        grants = [e["body"] for e in found if e["kind"] == "grant"]
+        self.assertEqual([(g["change"], g["what"]) for g in grants], [("given", "session"), ("revoked", "grant"), ("revoked", "approval")])
+        self.assertIn(self.base + "/out", json.dumps(grants[0]))
+        self.assertEqual(self.verify().returncode, 0)
+
+    def test_205_what_is_older_than_the_limits_is_taken_out(self):
+        for n in range(3):
+            self.run_shell(f"echo {n}")
+        with sqlite3.connect(self.database) as db:  # a chain of a hundred days ago
+            last = db.execute("SELECT max(seq) FROM entry").fetchone()[0]
+            db.execute("UPDATE entry SET time = time - 100 * 86400 * 1000000")
+        db.close()
+        self.run_shell("echo new")
+        self.run_shell("echo newer")  # what the first left of it
+        found = self.entries()
+        self.assertEqual(found[0]["kind"], "session")
+        self.assertGreater(found[0]["seq"], last)
+        pruned = [e["body"] for e in found if e["kind"] == "pruned"]
+        self.assertEqual(pruned, [{"from": 1, "to": last}])
+        self.config("[audit]\nkeep_days = 0\n")
+        self.run_shell("echo kept")
+        self.assertGreater(len(self.entries()), len(found))
+        self.assertEqual(self.verify().returncode, 0)
+
     def test_a_command_of_a_remote_environment_stands_in_the_audits_of_both_sides(self):
         there = dict(self.env, XDG_STATE_HOME=self.base + "/there")
         with exec_client.Server("--no-auth", env=there) as server:

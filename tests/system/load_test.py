@@ -27,8 +27,8 @@ class Load(unittest.TestCase):
         self.addCleanup(process.terminate)
         return process, process.stdout.readline().strip()
 
-    def load(self, *words):
-        done = subprocess.run([GATEHOUSE, "load", "--json", "--cwd", self.ws, "--warm-up", "0.2", *words], env=self.env, capture_output=True,
+    def load(self, *words, warm_up="0.2"):
+        done = subprocess.run([GATEHOUSE, "load", "--json", "--cwd", self.ws, "--warm-up", warm_up, *words], env=self.env, capture_output=True,
                               text=True, timeout=120, check=False)
         return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
 
@@ -83,6 +83,62 @@ class Load(unittest.TestCase):
         status, seen, said = self.load("--dialect", "exec", "--callers", "4", "--connections", "2", "--duration", "2", url)
         self.assertEqual((status, seen["failed"]), (0, 0), said)
         self.assertGreater(seen["calls"], 2)
+
+    def test_203_the_warm_up_is_not_counted_and_the_rate_is_kept(self):
+        process, url = self.server("serve", "--profile", "workspace-write")
+        status, seen, said = self.load("--rate", "10", "--duration", "2", "--pid", str(process.pid), url, warm_up="1")
+        self.assertEqual((status, seen["calls"] + seen["failed"], seen["loop"], seen["rate"]), (0, 20, "open", 10), said)
+        self.assertLess(seen["over_time"][0]["s"], 0)
+        self.assertEqual(seen["over_time"][0]["calls"], 0)
+        times = [point["s"] for point in seen["over_time"]]
+        self.assertEqual(times, sorted(times))
+        for field in ("memory_kib", "descriptors", "children", "cpu_ms", "under_way"):
+            self.assertTrue(all(field in point for point in seen["over_time"]), field)
+
+    def test_203_the_summary_names_what_was_measured(self):
+        process, url = self.server("serve", "--profile", "workspace-write")
+        mix = self.mix({"arguments": {"command": "exit 3"}}, {"arguments": {"command": "true"}})
+        done = subprocess.run([GATEHOUSE, "load", "--cwd", self.ws, "--warm-up", "0.2", "--duration", "1", "--mix", mix, "--pid", str(process.pid), url],
+                              env=self.env, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for part in ("closed loop, 1 callers, 1 connection, 1.0 s after 0.2 s of warm-up", "calls    ", "× exit status 3", "p50 ", "p90 ", "p99 ", "p99.9 ",
+                     "max ", "server   memory ", "descriptors ", "µs a call"):
+            self.assertIn(part, done.stdout)
+
+    def test_203_a_server_that_goes_away_is_told_and_its_calls_are_no_small_latencies(self):
+        process, url = self.server("serve", "--profile", "workspace-write")
+        mix = self.mix({"arguments": {"command": ": > began; sleep 30"}})
+        page = self.base + "/report.html"
+        words = [GATEHOUSE, "load", "--json", "--cwd", self.ws, "--warm-up", "0", "--callers", "3", "--duration", "20", "--mix", mix, "--html", page, url]
+        with subprocess.Popen(words, env=self.env, stdout=subprocess.PIPE, text=True) as running:
+            while not os.path.exists(self.ws + "/began") and running.poll() is None:
+                time.sleep(0.01)
+            process.kill()
+            seen = json.loads(running.communicate(timeout=100)[0])
+        self.assertEqual((running.returncode, seen["calls"], seen["failed"], seen["errors"]), (1, 0, 3, {"no answer": 3}))
+        self.assertTrue(seen["broken"])
+        with open(page, encoding="utf-8") as file:
+            self.assertIn("ended early", file.read())
+
+    def test_203_ctrl_c_ends_it_with_what_was_measured(self):
+        _, url = self.server("serve", "--profile", "workspace-write")
+        mix = self.mix({"arguments": {"command": ": > began"}})
+        words = [GATEHOUSE, "load", "--json", "--cwd", self.ws, "--warm-up", "0", "--duration", "60", "--mix", mix, url]
+        with subprocess.Popen(words, env=self.env, stdout=subprocess.PIPE, text=True) as running:
+            while not os.path.exists(self.ws + "/began") and running.poll() is None:
+                time.sleep(0.01)
+            time.sleep(0.5)  # so that some calls are measured
+            running.send_signal(signal.SIGINT)
+            seen = json.loads(running.communicate(timeout=100)[0])
+        self.assertGreater(seen["calls"], 0)
+        self.assertLess(seen["seconds"], 50)
+
+    def test_203_a_page_that_could_not_be_written_took_the_figures_with_it(self):
+        _, url = self.server("serve", "--profile", "workspace-write")
+        status, seen, said = self.load("--duration", "0.3", "--html", self.base + "/no/folder.html", url)
+        self.assertEqual(status, 1)
+        self.assertIn("latency_us", seen)
+        self.assertIn("cannot write", said)
 
     def test_bad_input_is_told(self):
         self.assertEqual(self.load("--rate", "0", "ws://127.0.0.1:1")[0], 2)
