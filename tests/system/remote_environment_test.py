@@ -167,7 +167,7 @@ class RemoteEnvironment(unittest.TestCase):
         with Server("--no-auth", env=self.env, cwd="/") as server:
             missing = self.run_there(server.url, "no-such-program-anywhere")
             self.assertEqual(missing.returncode, 127, missing.stderr)
-            self.assertRegex(missing.stderr, "gatehouse: remote did not start the command: .*no-such-program-anywhere.*No such file")
+            self.assertRegex(missing.stderr, "gatehouse: .* did not start the command: no-such-program-anywhere.*No such file")
             folder = os.path.join(self.base, "not-there")
             missing = subprocess.run([GATEHOUSE, "run", "--exec-server", server.url, "--exec-cwd", folder, "--profile",
                                       "workspace-write", "--json", "--", "true"], env=self.env, capture_output=True, text=True,
