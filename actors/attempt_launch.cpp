@@ -97,7 +97,7 @@ void take_end(attempt_record& record, const command_end& end,
   record.failure = end.failure;
   if (!stopped) return;
   record.ending = *stopped;
-  record.failure.reset();
+  if (!end.out_of_reach) record.failure.reset();
 }
 
 void look_for_denial(attempt_record& record, const shell_terms& terms, const attempt_terms& attempt,

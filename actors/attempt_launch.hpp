@@ -33,7 +33,8 @@ result<std::unique_ptr<command_process>>
 start_command(const shell_terms& terms, const command_request& request, command_listener listener);
 
 /// How the attempt ended, for its record. The first cause wins (§97): a limit or cancellation,
-/// whatever the kill did then, before what the helper says.
+/// whatever the kill did then, before what the helper says. `failure` stays where the command is
+/// out of reach: that it was to end does not mean that it has ended.
 void take_end(attempt_record& record, const command_end& end,
               const std::optional<attempt_ending>& stopped);
 

@@ -295,14 +295,14 @@ void call_flow::on(flow::cancelled&) {
 void call_flow::end_after_last_attempt() {
   const attempt_record& last = report_.attempts.back();
   if (last.ending == attempt_ending::cancelled)
-    return end(call_ending::aborted, cancelled_message());
+    return end(call_ending::aborted, cancelled_message(last));
   if (last.ending == attempt_ending::not_started && !last.exit_code)
     return end(call_ending::failed, {},
                last.failure.value_or(error{errc::internal, "the attempt did not start", {}}));
   std::string message;
   if (last.ending == attempt_ending::denied && last.denied)
     message = denial_message(*last.denied);
-  else if (last.ending == attempt_ending::timed_out && !last.failure)
+  else if (last.ending == attempt_ending::timed_out && !(report_.patch && last.failure))
     message = time_out_message(last);
   else if (last.ending == attempt_ending::lost && last.failure)
     message = lost_message(*last.failure);

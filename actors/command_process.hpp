@@ -7,6 +7,7 @@
 #include "reactor/unique_fd.hpp"
 #include "sandbox/launch.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ struct command_end {
   std::vector<std::string> warnings; ///< about the boundary, before the start
   /// Of another machine: its boundary refused something, and nothing more is known about it.
   bool denied_elsewhere = false;
+  /// Of another machine: it could not be reached, and `failure` says what that means for the
+  /// command.
+  bool out_of_reach = false;
 };
 
 /// A command to run behind a boundary, here or elsewhere.
@@ -49,6 +53,9 @@ struct command_listener {
   /// Once, when the boundary stands and the command has been executed.
   std::function<void()> on_started;
   std::function<void(reactor::output_stream, std::string_view)> on_output;
+  /// So many bytes of output will not come: they got lost on the way from another machine. A note
+  /// about it follows as output.
+  std::function<void(std::uint64_t)> on_lost{};
   /// Once: the command and all it started have ended; output may still follow.
   std::function<void(const command_end&)> on_exit;
   /// Once, last: the streams are at their end too, or were cut.

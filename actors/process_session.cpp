@@ -74,7 +74,7 @@ process_session::behavior_type process_session::make_behavior() {
       },
       [this](read_atom) -> process_transcript_ptr {
         return std::make_shared<const process_transcript>(
-            process_transcript{true, history_.render().value, history_.total_bytes()});
+            process_transcript{true, history_.render().value, history_.total_bytes() + lost_});
       },
       [this](signal_atom, int number) {
         if (process_ && !end_) process_->signal(number);
@@ -123,6 +123,12 @@ void process_session::start() {
                     {.on_started = {},
                      .on_output = [this](reactor::output_stream stream,
                                          std::string_view bytes) { keep(stream, bytes); },
+                     .on_lost =
+                         [this](std::uint64_t bytes) {
+                           tails_.lose(bytes);
+                           lost_ += bytes;
+                           lost_unread_ += bytes;
+                         },
                      .on_exit =
                          [this, wake](const command_end& end) {
                            end_ = end;
@@ -309,7 +315,8 @@ poll_piece process_session::take_piece() {
     unread_ = reactor::head_tail_buffer{terms_.unread_bytes};
   }
   piece.text = std::move(text.value);
-  piece.omitted_bytes = text.omitted_bytes;
+  piece.omitted_bytes = text.omitted_bytes + lost_unread_;
+  piece.total_bytes += std::exchange(lost_unread_, 0);
   piece.wall =
       std::chrono::duration_cast<std::chrono::microseconds>(terms_.host.loop->now() - wait_began_);
   if (over_) piece.ended = record_;

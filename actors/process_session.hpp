@@ -83,6 +83,8 @@ private:
   reactor::output_capture tails_;     ///< of each stream, for the classification of its end
   reactor::head_tail_buffer unread_;  ///< both streams, since the last poll
   reactor::head_tail_buffer history_; ///< both streams, since the start
+  std::uint64_t lost_ = 0;            ///< bytes that did not come from another machine
+  std::uint64_t lost_unread_ = 0;     ///< of these, since the last poll
   reactor::delta_coalescer deltas_;
   reactor::timer wait_; ///< of the first wait or the poll that is being answered
   reactor::timer delta_timer_;

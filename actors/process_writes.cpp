@@ -153,6 +153,10 @@ void process_manager::polled(const stdin_request_ptr& request, const call_report
   reply->result.exit_code = shell_status(*piece.ended);
   if (piece.ended->ending == attempt_ending::timed_out)
     reply->message = time_out_message(*piece.ended);
+  else if (piece.ended->ending == attempt_ending::cancelled && piece.ended->failure)
+    reply->message = cancelled_message(*piece.ended);
+  else if (piece.ended->ending == attempt_ending::lost && piece.ended->failure)
+    reply->message = lost_message(*piece.ended->failure);
   else if (piece.ended->denied)
     reply->message = denial_message(*piece.ended->denied);
   else if (!piece.ended->blocked.empty())

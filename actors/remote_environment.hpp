@@ -1,36 +1,21 @@
 #pragma once
 
 #include "actors/command_process.hpp"
-#include "protocol/path_uri.hpp"
+#include "actors/remote_terms.hpp"
 #include "reactor/event_loop.hpp"
-#include "reactor/websocket_client.hpp"
 
-#include <chrono>
-#include <functional>
 #include <memory>
-#include <string>
 
 namespace gatehouse::actors {
 
-struct remote_terms {
-  std::string name;                               ///< for messages
-  path_convention paths = path_convention::posix; ///< of that machine (§8)
-  reactor::websocket_address address;
-  std::string bearer;                         ///< empty: the server asks for none
-  std::chrono::milliseconds retry{100};       ///< between two attempts to come back
-  std::chrono::milliseconds recovery{25'000}; ///< how long a lost connection may stay lost
-  /// How long after its exit the streams of a command may stay open, since a process that it left
-  /// behind may hold them for ever.
-  std::chrono::milliseconds drain{2'000};
-  /// How long a command that shall end may leave it open whether it was started.
-  std::chrono::milliseconds start_doubt{2'000};
-};
+class remote_connection;
 
 /// A machine that is reached over the exec-server protocol (§7, §120): what runs there, runs behind
 /// that server's boundary. Connects with the first command. A connection that is cut comes back by
 /// itself: output that was on its way is read again, each byte told once and in order, writes are
-/// made once. One that does not come back in time is the failure of everything that runs over it,
-/// and the server ends it after a while. Used on the loop's thread.
+/// made once. One that does not come back in time, or a server that does not greet in time, is the
+/// failure of everything that runs over it; what had been started the server ends after a while.
+/// Used on the loop's thread.
 class remote_environment {
 public:
   remote_environment(reactor::event_loop& loop, remote_terms terms);
@@ -46,10 +31,8 @@ public:
   std::unique_ptr<command_process> start(const command_request& request, command_listener listener);
 
 private:
-  class connection;
-  class handle;
   reactor::event_loop& loop_;
-  std::shared_ptr<connection> connection_;
+  std::shared_ptr<remote_connection> connection_;
 };
 
 } // namespace gatehouse::actors

@@ -4,6 +4,17 @@
 #include <utility>
 
 namespace gatehouse::actors {
+namespace {
+
+constexpr std::size_t most_early_bytes = std::size_t{16} * 1024 * 1024;
+constexpr std::size_t most_early_events = 65'536;
+
+std::size_t size_of(const remote_stream::event& one) {
+  const auto* said = std::get_if<remote_stream::event::output>(&one.what);
+  return said ? said->bytes.size() : 0;
+}
+
+} // namespace
 
 void remote_stream::tell(event one, std::vector<event>& out) {
   last_ = std::max(last_, one.seq);
@@ -18,6 +29,7 @@ void remote_stream::tell(event one, std::vector<event>& out) {
 void remote_stream::tell_early(std::vector<event>& out) {
   while (!early_.empty() && early_.begin()->first <= last_ + 1) {
     auto next = early_.extract(early_.begin());
+    early_bytes_ -= size_of(next.mapped());
     if (next.key() > last_) tell(std::move(next.mapped()), out);
   }
 }
@@ -26,7 +38,12 @@ std::vector<remote_stream::event> remote_stream::take(event one) {
   std::vector<event> out;
   if (one.seq <= last_ || closed_) return out;
   if (one.seq > last_ + 1) {
-    early_.emplace(one.seq, std::move(one));
+    const auto size = size_of(one);
+    if (early_.size() >= most_early_events || size > most_early_bytes - early_bytes_) {
+      too_early_ = true;
+      return out;
+    }
+    if (early_.emplace(one.seq, std::move(one)).second) early_bytes_ += size;
     return out;
   }
   tell(std::move(one), out);

@@ -2,6 +2,7 @@
 
 #include "protocol/exec_client.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -25,6 +26,9 @@ public:
   [[nodiscard]] bool wants_read() const noexcept { return wants_read_ || !early_.empty(); }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
+  /// More came early than may wait (16 MiB, 65,536 events), and was dropped: no server that keeps
+  /// to the protocol sends so much beyond what it knows to be missing.
+  [[nodiscard]] bool too_early() const noexcept { return too_early_; }
   /// Bytes of output that the server no longer had when we came back for them, since the last time
   /// that this was asked.
   [[nodiscard]] std::uint64_t take_lost() noexcept { return std::exchange(lost_, 0); }
@@ -34,7 +38,9 @@ private:
   void tell_early(std::vector<event>& out);
 
   std::map<std::uint64_t, event> early_; ///< by seq
-  std::uint64_t last_ = 0;               ///< everything up to it was told
+  std::size_t early_bytes_ = 0;
+  bool too_early_ = false;
+  std::uint64_t last_ = 0; ///< everything up to it was told
   bool exited_ = false;
   bool closed_ = false;
   bool wants_read_ = false;

@@ -55,9 +55,10 @@ void session_thread::ended(const std::string& call_id, const call_report_ptr& gi
   if (const auto call = running_.find(call_id);
       call != running_.end() && !stopped_because_.empty() &&
       call->second.told.turn == stopped_turn_ && given->ending == call_ending::aborted &&
-      given->message == cancelled_message()) {
+      given->message.starts_with(cancelled_message())) {
     auto told = *given;
-    told.message = interrupted_message(stopped_because_);
+    told.message =
+        interrupted_message(stopped_because_) + given->message.substr(cancelled_message().size());
     report = std::make_shared<const call_report>(std::move(told));
   }
   if (!partners_.auditor) return conclude(call_id, report);

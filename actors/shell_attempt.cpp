@@ -64,6 +64,7 @@ void shell_attempt::start() {
                     {.on_started = {},
                      .on_output = [this](reactor::output_stream stream,
                                          std::string_view bytes) { keep(stream, bytes); },
+                     .on_lost = [this](std::uint64_t bytes) { capture_.lose(bytes); },
                      .on_exit = [this](const command_end& end) { end_ = end; },
                      .on_end = [self] { caf::anon_send(self, ended_v); },
                      .on_input_drained = {}});

@@ -65,9 +65,10 @@ failure ended_early() {
 exec_process::exec_process(const exec_host& host, std::string session, process_start what,
                            exec_sink sink,
                            std::function<void(const std::optional<failure>&)> on_started)
-    : host_{host}, what_{std::move(what)},
-      audit_{*host.loop, host.audit, std::move(session), what_}, sink_{std::move(sink)},
-      on_started_{std::move(on_started)}, gathered_{limits_for(what_)}, tails_{{tail_bytes, 0}},
+    : host_{host}, what_{std::move(what)}, audit_{*host.loop, host.audit, std::move(session),
+                                                  what_},
+      sink_{std::move(sink)}, on_started_{std::move(on_started)}, gathered_{limits_for(what_)},
+      tails_{reactor::head_tail_buffer{tail_bytes}, reactor::head_tail_buffer{tail_bytes}},
       flush_{*host.loop}, settle_{*host.loop}, later_{*host.loop}, kept_{host.retained_bytes} {
   audit_.begin([this](const result<void>& how) {
     if (how) return start();
@@ -170,7 +171,7 @@ void exec_process::refuse_network() {
 void exec_process::keep(output_stream stream, std::string_view bytes) {
   // The kernel hangs a killed terminal up, and its shell may live long enough to remark on that.
   if (killed_ && what_.tty) return;
-  (void)tails_.append(stream, bytes);
+  if (sandboxed()) tails_[static_cast<std::size_t>(stream)].append(bytes);
   gathered_.append(stream, bytes, host_.loop->now());
   if (started_) {
     emit(gathered_.take(host_.loop->now()));
@@ -265,9 +266,7 @@ void exec_process::tell_closed() {
 
 std::optional<denial> exec_process::refusal(const actors::command_end& end) {
   if (!sandboxed() || exit_code_ == 0) return std::nullopt;
-  (void)tails_.finish(output_stream::standard_output);
-  (void)tails_.finish(output_stream::standard_error);
-  const auto said = tails_.output();
+  const auto said = tails_[0].render().value, complained = tails_[1].render().value;
   actors::boundary_scope scope;
   scope.profile = what_.sandbox->profile;
   scope.context.cwd = what_.sandbox->cwd;
@@ -279,8 +278,8 @@ std::optional<denial> exec_process::refusal(const actors::command_end& end) {
   evidence.signal = end.signal;
   evidence.cwd = what_.cwd;
   evidence.argv = what_.argv;
-  evidence.stdout_tail = said.stdout_text;
-  evidence.stderr_tail = said.stderr_text;
+  evidence.stdout_tail = said;
+  evidence.stderr_tail = complained;
   evidence.network = what_.sandbox->profile.network == network_policy::enabled
                          ? network_mode::full
                          : network_mode::isolated;

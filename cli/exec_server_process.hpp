@@ -7,9 +7,10 @@
 #include "policy/access.hpp"
 #include "protocol/exec_server.hpp"
 #include "reactor/delta_coalescer.hpp"
-#include "reactor/output_capture.hpp"
+#include "reactor/head_tail_buffer.hpp"
 #include "reactor/timer.hpp"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -96,7 +97,8 @@ private:
   std::function<void(const std::optional<exec_server::failure>&)> on_started_;
   std::unique_ptr<actors::helper_process> process_;
   reactor::delta_coalescer gathered_;
-  reactor::output_capture tails_;
+  std::array<reactor::head_tail_buffer, 2>
+      tails_; ///< of the streams, for what the boundary refused
   reactor::timer flush_;
   reactor::timer settle_; ///< between the end of the process and telling it
   reactor::timer later_;

@@ -37,6 +37,8 @@ std::string ending(const attempt_record& attempt) {
   switch (attempt.ending) {
   case attempt_ending::signalled: return "ended by signal " + std::to_string(*attempt.signal);
   case attempt_ending::timed_out:
+    if (attempt.failure)
+      return "the time limit of " + std::to_string(attempt.limit.count()) + " ms was over";
     return "ended after " + std::to_string(attempt.duration.count()) + " ms by the time limit of " +
            std::to_string(attempt.limit.count()) + " ms (killed when it did not end within " +
            std::to_string(attempt.grace.count()) + " ms)";

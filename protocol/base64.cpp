@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace gatehouse {
 namespace {
@@ -19,23 +20,47 @@ constexpr std::array<std::uint8_t, 256> make_digits() {
 }
 constexpr auto digits = make_digits();
 
+using digit_pair = std::array<char, 2>;
+constexpr std::array<digit_pair, 4096> make_pairs() {
+  std::array<digit_pair, 4096> pairs{};
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    pairs[i] = {alphabet[i >> 6], alphabet[i & 63]};
+  return pairs;
+}
+/// Two digits at once: output of commands is sent so, byte by byte it would be the bottleneck.
+constexpr auto pairs = make_pairs();
+
 std::uint32_t byte_at(std::string_view bytes, std::size_t i) {
   return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u;
 }
 
+void put_pair(char* to, std::uint32_t twelve_bits) {
+  std::memcpy(to, pairs[twelve_bits].data(), sizeof(digit_pair));
+}
+
 } // namespace
 
-std::string encode_base64(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+void append_base64(std::string& text, std::string_view bytes) {
+  const auto before = text.size();
+  text.resize(before + (bytes.size() + 2) / 3 * 4);
+  char* to = text.data() + before;
+  for (std::size_t i = 0; i < bytes.size(); i += 3, to += 4) {
     const std::uint32_t group =
-        byte_at(bytes, i) << 16 | byte_at(bytes, i + 1) << 8 | byte_at(bytes, i + 2);
-    for (int shift = 18; shift >= 0; shift -= 6)
-      text += alphabet[group >> shift & 63u];
+        i + 3 <= bytes.size()
+            ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << 16 |
+                  static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i + 1])) << 8 |
+                  static_cast<unsigned char>(bytes[i + 2])
+            : byte_at(bytes, i) << 16 | byte_at(bytes, i + 1) << 8;
+    put_pair(to, group >> 12);
+    put_pair(to + 2, group & 4095u);
   }
   for (std::size_t missing = (3 - bytes.size() % 3) % 3; missing > 0; --missing)
     text[text.size() - missing] = '=';
+}
+
+std::string encode_base64(std::string_view bytes) {
+  std::string text;
+  append_base64(text, bytes);
   return text;
 }
 
@@ -44,18 +69,21 @@ std::optional<std::string> decode_base64(std::string_view text) {
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=')
     ++padding;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::uint32_t group = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool padded = i >= text.size() - padding;
-    const auto digit = padded ? std::uint8_t{0} : digits[static_cast<unsigned char>(text[i])];
-    if (digit == no_digit) return std::nullopt;
-    group = group << 6 | digit;
-    if (i % 4 != 3) continue;
-    for (int shift = 16; shift >= 0; shift -= 8)
-      bytes += static_cast<char>(group >> shift & 255u);
-    group = 0;
+  std::string bytes(text.size() / 4 * 3, '\0');
+  char* to = bytes.data();
+  for (std::size_t i = 0; i < text.size(); i += 4) {
+    std::uint32_t group = 0;
+    std::uint32_t seen = 0;
+    for (std::size_t k = i; k < i + 4; ++k) {
+      const std::uint32_t digit =
+          k >= text.size() - padding ? 0u : digits[static_cast<unsigned char>(text[k])];
+      seen |= digit;
+      group = group << 6 | (digit & 63u);
+    }
+    if (seen > 63u) return std::nullopt;
+    *to++ = static_cast<char>(group >> 16 & 255u);
+    *to++ = static_cast<char>(group >> 8 & 255u);
+    *to++ = static_cast<char>(group & 255u);
   }
   // Bits that the padding cuts off must be zero, so that each text has one meaning.
   for (std::size_t i = 0; i < padding; ++i) {

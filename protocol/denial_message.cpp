@@ -28,6 +28,11 @@ std::string lines(std::initializer_list<std::string_view> parts) {
   return out;
 }
 
+/// What is not known of a command that was to end, and could not be reached.
+std::string doubt(const error& failure) {
+  return lines({sentence(failure.message), sentence(failure.remedy)});
+}
+
 /// "The user said no: too risky."
 std::string verdict(const review_answer& answer) {
   std::string who;
@@ -222,6 +227,11 @@ std::string turn_over_message(std::string_view why) {
 
 std::string time_out_message(const attempt_record& attempt) {
   const auto limit = std::to_string(attempt.limit.count()) + " ms";
+  if (attempt.failure)
+    return "The " +
+           (attempt.idle ? "limit of " + limit + " without output or input"
+                         : "time limit of " + limit) +
+           " was over (exit status 124).\n" + doubt(*attempt.failure);
   return lines({
       "The command was ended by the " +
           (attempt.idle ? "limit of " + limit + " without output or input"
@@ -236,6 +246,10 @@ std::string time_out_message(const attempt_record& attempt) {
 
 std::string cancelled_message() {
   return "The call was cancelled before it ended.";
+}
+
+std::string cancelled_message(const attempt_record& attempt) {
+  return cancelled_message() + (attempt.failure ? "\n" + doubt(*attempt.failure) : "");
 }
 
 std::string interrupted_message(std::string_view why) {

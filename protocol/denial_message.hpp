@@ -35,11 +35,14 @@ std::string stopped_message(const review_answer& answer);
 /// A call that came after the turn had been stopped; nothing ran. @param why "the user stopped it"
 std::string turn_over_message(std::string_view why);
 
-/// The time limit ended the command (§97): which, and whether it stood still then (BR-157).
+/// The time limit ended the command (§97): which, and whether it stood still then (BR-157); with a
+/// `failure`, what is not known since it was out of reach.
 std::string time_out_message(const attempt_record& attempt);
 
 /// The caller took the call back.
 std::string cancelled_message();
+/// The same of a call that had begun: with its `failure`, if the command was out of reach.
+std::string cancelled_message(const attempt_record& attempt);
 /// The turn of the call was stopped. @param why "the user stopped it"
 std::string interrupted_message(std::string_view why);
 

@@ -188,8 +188,10 @@ result<failure> failure_of(const json_node& node) {
   if (!text) return text.error();
   why.message = *std::move(text);
   if (const auto data = fields->find("data"); data && !data->is_null())
-    if (const auto inner = data->open_object())
+    if (const auto inner = data->open_object()) {
       if (auto kind = inner->optional_text("kind")) why.kind = *std::move(kind);
+      if (auto path = inner->optional_text("path")) why.path = *std::move(path);
+    }
   return why;
 }
 

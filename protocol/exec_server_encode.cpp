@@ -66,7 +66,8 @@ std::string encode_output(std::string_view process_id, std::uint64_t seq, std::s
   out.reserve(out.size() + process_id.size() + bytes.size() / 3 * 4 + 96);
   out.append(quoted(process_id)).append(",\"seq\":").append(std::to_string(seq));
   out.append(",\"stream\":\"").append(stream).append("\",\"chunk\":\"");
-  return out.append(encode_base64(bytes)).append("\"}}");
+  append_base64(out, bytes);
+  return out.append("\"}}");
 }
 
 std::string encode_exited(std::string_view process_id, std::uint64_t seq, int exit_code,
@@ -92,7 +93,9 @@ std::string encode_read_answer(const read_answer& answer) {
     out += first ? "{\"seq\":" : ",{\"seq\":";
     first = false;
     out.append(std::to_string(chunk.seq)).append(",\"stream\":\"").append(chunk.stream);
-    out.append("\",\"chunk\":\"").append(encode_base64(chunk.bytes)).append("\"}");
+    out.append("\",\"chunk\":\"");
+    append_base64(out, chunk.bytes);
+    out.append("\"}");
   }
   json_writer rest;
   rest.open('{');

@@ -32,7 +32,7 @@ std::optional<std::string> output_capture::announce(std::string text) {
 }
 
 std::uint64_t output_capture::total_bytes() const noexcept {
-  return channels_[0].kept.total_bytes() + channels_[1].kept.total_bytes();
+  return channels_[0].kept.total_bytes() + channels_[1].kept.total_bytes() + lost_;
 }
 
 captured_output output_capture::output() const {
@@ -40,8 +40,8 @@ captured_output output_capture::output() const {
   auto err = channels_[1].kept.render();
   auto both = aggregate_.render();
   return {std::move(out.value),  std::move(err.value),
-          std::move(both.value), out.omitted_bytes + err.omitted_bytes,
-          total_bytes(),         both.omitted_bytes};
+          std::move(both.value), out.omitted_bytes + err.omitted_bytes + lost_,
+          total_bytes(),         both.omitted_bytes + lost_};
 }
 
 } // namespace gatehouse::reactor

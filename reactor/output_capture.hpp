@@ -31,6 +31,9 @@ public:
   /// The end of `stream`: as `append`, for what is left of an unfinished character.
   std::optional<std::string> finish(output_stream stream);
 
+  /// So many bytes will not come: they count as seen and not kept.
+  void lose(std::uint64_t bytes) noexcept { lost_ += bytes; }
+
   [[nodiscard]] std::uint64_t total_bytes() const noexcept;
   /// What has been kept so far, with a line in place of what is missing (head_tail_buffer).
   [[nodiscard]] captured_output output() const;
@@ -49,6 +52,7 @@ private:
   std::array<channel, 2> channels_;
   head_tail_buffer aggregate_;
   std::size_t deltas_left_;
+  std::uint64_t lost_ = 0;
 };
 
 } // namespace gatehouse::reactor

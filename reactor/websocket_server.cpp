@@ -157,7 +157,7 @@ public:
     queued_ += text.size();
     if (queued_ > server_->terms.low_water) above_ = true;
     queue_.push_back(std::move(text));
-    if (queue_.size() > 1) return;
+    if (queue_.size() > 1) return cork(true);
     write_next();
     watch_the_reader();
   }
@@ -352,12 +352,22 @@ private:
       write_next();
     } else {
       patience_.cancel();
+      cork(false);
       if (closing_) return write_close();
     }
     if (above_ && queued_ <= server_->terms.low_water) {
       above_ = false;
       if (events_.on_drained && !closing_) events_.on_drained();
     }
+  }
+
+  /// While messages wait for each other the kernel makes full packets of them: the peer need not be
+  /// woken for each. Not for Unix sockets.
+  void cork(bool on) {
+    if (std::exchange(corked_, on) == on) return;
+    const int value = on ? 1 : 0;
+    (void)::setsockopt(beast::get_lowest_layer(ws_).socket().native_handle(), IPPROTO_TCP, TCP_CORK,
+                       &value, sizeof value);
   }
 
   /// Looks now and then whether the peer takes anything of what waits for it. What it sends is no
@@ -449,6 +459,7 @@ private:
   std::deque<std::string> queue_;
   std::size_t queued_ = 0;
   bool above_ = false;
+  bool corked_ = false;
   std::chrono::steady_clock::time_point left_at_;
   std::size_t unread_ = std::size_t{128} << 20U; ///< that may be thrown away at the end
   bool open_ = false, sent_away_ = false, closing_ = false, ended_ = false, dropped_ = false;

@@ -1,6 +1,7 @@
 """The terminal parts of scripts/bench: sessions, stream, exec. They talk to `gatehouse exec-server` as clients do."""
 import os
 import pty
+import socket
 import subprocess
 import sys
 import tempfile
@@ -101,9 +102,32 @@ def served(exec_client, server, command, terminal, folder, name):
         data = client.socket.recv(1 << 20)
         if not data:
             sys.exit("the server closed the connection")
-        tail = (tail + data)[-200:]
+        tail = (tail + data[-200:])[-200:]
     taken = time.perf_counter() - start
     client.drop()
+    return taken
+
+
+def encoded_alone(build, path):
+    """Seconds in which the same bytes, read from a pipe and written as base64 to a socket by a loop that does nothing else
+    (the program bench_stream), reach a client; None where that is not built."""
+    program = os.path.join(build, "bench_stream")
+    if not os.path.exists(program):
+        return None
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        start = time.perf_counter()
+        reader, writer = os.pipe()
+        source = subprocess.Popen(["/bin/cat", path], stdout=writer)
+        loop = subprocess.Popen([program, str(listener.getsockname()[1])], stdin=reader)
+        os.close(reader)
+        os.close(writer)
+        client = listener.accept()[0]
+        while client.recv(1 << 20):
+            pass
+        taken = time.perf_counter() - start
+        client.close()
+        if source.wait() or loop.wait():
+            sys.exit("bench_stream failed")
     return taken
 
 
@@ -118,13 +142,18 @@ def stream(given):
     worst = None
     with exec_client.Server("--no-auth") as server:
         for terminal in (True, False):
-            ours, theirs = [], []
+            ours, theirs, alone = [], [], []
             for turn in range(3):
                 theirs.append(bare(["/bin/cat", path], terminal))
+                if not terminal and (taken := encoded_alone(given.build, path)):
+                    alone.append(taken)
                 ours.append(served(exec_client, server, ["/bin/cat", path], terminal, folder, f"p{turn}{terminal}"))
             ratio = min(theirs) / min(ours)
             print(f"{'terminal' if terminal else 'pipe':9} {given.megabytes / min(theirs):8.1f} MB/s bare "
                   f"{given.megabytes / min(ours):8.1f} MB/s served   ratio {ratio:.2f}")
+            if alone:
+                print(f"{'':9} {given.megabytes / min(alone):8.1f} MB/s by a loop that only reads, encodes and sends   "
+                      f"ratio to it {min(alone) / min(ours):.2f}")
             worst = ratio if worst is None else min(worst, ratio)
         print(f"server memory at the end: {status_of(server.process.pid, 'VmHWM') // 1024} MiB at most")
     os.remove(path)

@@ -112,4 +112,33 @@ TEST_SUITE("actors.remote_stream") {
     CHECK(stream.take_lost() == 7);
     CHECK(stream.take_lost() == 0);
   }
+
+  TEST_CASE("§120 a server that goes on beyond what is missing cannot fill the memory") {
+    remote_stream big;
+    const std::string mib(1024 * 1024, 'x');
+    for (std::uint64_t seq = 2; seq <= 17; ++seq)
+      CHECK(big.take({"p", seq, event::output{"stdout", mib}}).empty());
+    CHECK(!big.too_early());
+    CHECK(big.take({"p", 18, event::output{"stdout", "x"}}).empty());
+    CHECK(big.too_early());
+    remote_stream many;
+    for (std::uint64_t seq = 2; seq < 65'538; ++seq)
+      (void)many.take(said(seq));
+    CHECK(!many.too_early());
+    (void)many.take(closed(65'538));
+    CHECK(many.too_early());
+  }
+
+  TEST_CASE("§120 what has been told no longer counts as early") {
+    remote_stream stream;
+    listener l;
+    const std::string mib(1024 * 1024, 'x');
+    for (std::uint64_t seq = 1; seq < 200; seq += 2) {
+      l.take(stream.take({"p", seq + 1, event::output{"stdout", mib}}));
+      l.take(stream.take({"p", seq, event::output{"stdout", "."}}));
+      l.heard.clear();
+    }
+    CHECK(!stream.too_early());
+    CHECK(stream.last() == 200);
+  }
 }

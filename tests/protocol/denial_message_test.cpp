@@ -101,4 +101,18 @@ TEST_SUITE("protocol.denial_message") {
                                      "Do nothing more until the user answers." +
                                          rewording);
   }
+
+  TEST_CASE("§97 of a command out of reach nobody is told that it has ended") {
+    attempt_record attempt;
+    attempt.ending = attempt_ending::timed_out;
+    attempt.limit = std::chrono::milliseconds{500};
+    CHECK(time_out_message(attempt).find("was ended") != std::string::npos);
+    CHECK(cancelled_message(attempt) == cancelled_message());
+    attempt.failure = error{errc::io, "build did not answer", "The command may still run there"};
+    CHECK(time_out_message(attempt) ==
+          "The time limit of 500 ms was over (exit status 124).\nbuild did not answer.\n"
+          "The command may still run there.");
+    CHECK(cancelled_message(attempt) ==
+          cancelled_message() + "\nbuild did not answer.\nThe command may still run there.");
+  }
 }

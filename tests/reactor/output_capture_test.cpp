@@ -165,4 +165,27 @@ TEST_SUITE("reactor.output_capture") {
     CHECK(second.value == "abcd");
     CHECK(second.omitted_bytes == 0);
   }
+
+  TEST_CASE("§96 bytes that did not come are counted as missing, not forgotten") {
+    output_capture capture;
+    (void)capture.append(output_stream::standard_output, "kept\n");
+    capture.lose(1000);
+    const auto got = capture.output();
+    CHECK(got.stdout_text == "kept\n");
+    CHECK(got.truncated_bytes == 1000);
+    CHECK(got.aggregate_omitted_bytes == 1000);
+    CHECK(got.total_bytes == 1005);
+  }
+
+  TEST_CASE("§96 line ends are counted wherever they stand") {
+    for (const std::size_t size : {1, 7, 8, 9, 63, 2039, 2040, 2041, 5000}) {
+      std::string text(size, '\n');
+      for (std::size_t i = 0; i < size; i += 3)
+        text[i] = static_cast<char>("\x0b\x8a\x00\xff"[i % 4]);
+      head_tail_buffer buffer{2};
+      buffer.append("ab" + text);
+      const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+      CHECK(buffer.render().omitted_lines == lines - (text.back() == '\n' ? 1 : 0));
+    }
+  }
 }

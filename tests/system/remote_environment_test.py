@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -19,8 +20,8 @@ from exec_client import GATEHOUSE, Server
 class ToldServer:
     """An exec server that runs nothing: each process says what it is told to, with rising numbers; None: it is mute."""
 
-    def __init__(self, events):
-        self.events, self.heard = events, []
+    def __init__(self, events, first=1):
+        self.events, self.heard, self.first = events, [], first
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -57,11 +58,12 @@ class ToldServer:
         if self.events is None or "id" not in message:
             return
         told = message.get("params", {})
-        result = {"initialize": {"sessionId": "s"}, "process/terminate": {"running": False},
+        nothing = {"chunks": [], "nextSeq": 1, "exited": False, "closed": False}
+        result = {"process/read": nothing, "initialize": {"sessionId": "s"}, "process/terminate": {"running": False},
                   "process/start": {"processId": told.get("processId"), "sandboxType": "none"}}
         self.send(line, {"id": message["id"], "result": result.get(message["method"], {})})
         if message["method"] == "process/start":
-            for seq, (method, params) in enumerate(self.events(told), 1):
+            for seq, (method, params) in enumerate(self.events(told), self.first):
                 self.send(line, {"method": method, "params": {"processId": told["processId"], "seq": seq, **params}})
 
     @staticmethod
@@ -82,7 +84,7 @@ class CuttingProxy:
 
     def __init__(self, port):
         self.port = port
-        self.lines, self.lock, self.silent = [], threading.Lock(), False
+        self.lines, self.lock, self.silent, self.down = [], threading.Lock(), False, False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -93,6 +95,9 @@ class CuttingProxy:
                 client, _ = self.listener.accept()
             except OSError:
                 return
+            if self.down:
+                client.close()
+                continue
             server = socket.create_connection(("127.0.0.1", self.port))
             with self.lock:
                 self.lines.append((client, server))
@@ -155,10 +160,20 @@ class RemoteEnvironment(unittest.TestCase):
             self.assertEqual((run.returncode, run.stdout), (3, self.ws + "\n"), run.stderr)
             self.assertIn("err\n", run.stderr)
             self.assertTrue(os.path.exists(os.path.join(self.ws, "here")))
-            missing = self.run_there(server.url, "no-such-program-anywhere")
-            self.assertEqual(missing.returncode, 127, missing.stderr)
             late = self.run_there(server.url, "sleep", "60", options=["--timeout-ms", "300"])
             self.assertEqual(late.returncode, 124, late.stderr)
+
+    def test_120_a_missing_program_or_folder_there_is_not_an_end_without_a_word(self):
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            missing = self.run_there(server.url, "no-such-program-anywhere")
+            self.assertEqual(missing.returncode, 127, missing.stderr)
+            self.assertRegex(missing.stderr, "gatehouse: .* did not start the command: no-such-program-anywhere.*No such file")
+            folder = os.path.join(self.base, "not-there")
+            missing = subprocess.run([GATEHOUSE, "run", "--exec-server", server.url, "--exec-cwd", folder, "--profile",
+                                      "workspace-write", "--json", "--", "true"], env=self.env, capture_output=True, text=True,
+                                     timeout=60, stdin=subprocess.DEVNULL)
+            self.assertEqual(missing.returncode, 127, missing.stderr)
+            self.assertIn(folder + ": No such file", json.loads(missing.stdout)["aggregated"])
 
     def test_92_what_the_boundary_there_refuses_is_told(self):
         with Server("--no-auth", env=self.env, cwd="/") as server:
@@ -236,6 +251,37 @@ class RemoteEnvironment(unittest.TestCase):
         self.assertIn("What became of the command is not known", err)
         self.assertNotIn("not run", err)
 
+    def test_120_output_that_a_cut_lost_is_counted_to_the_byte_in_the_result(self):
+        size = 3_000_000
+        script = f"echo up; sleep 2; head -c {size} /dev/zero | tr '\\0' x; touch {self.ws}/said; sleep 4; echo done"
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            proxy = CuttingProxy(server.port)
+            self.addCleanup(proxy.close)
+            run = subprocess.Popen(self.command(proxy.url, "sh", "-c", script, options=["--json", "--timeout-ms", "100000"]),
+                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   stdin=subprocess.DEVNULL)
+            time.sleep(1.5)
+            proxy.down = True
+            self.assertTrue(proxy.cut())
+            until = time.monotonic() + 30
+            while not os.path.exists(self.ws + "/said") and time.monotonic() < until:
+                time.sleep(0.05)
+            proxy.down = False
+            out, err = run.communicate(timeout=100)
+        told = json.loads(out)
+        self.assertEqual(run.returncode, 0, err)
+        self.assertGreater(told["truncated_bytes"], size // 2)
+        self.assertEqual(told["stdout"].count("x") + told["truncated_bytes"], size)
+        self.assertRegex(told["stderr"], r"[0-9]+ bytes of output were lost while the connection was cut")
+
+    def test_120_a_server_that_goes_on_beyond_what_is_missing_does_not_fill_the_memory(self):
+        chunk = base64.b64encode(b"x" * 45_000).decode()
+        with ToldServer(lambda told: [("process/output", {"stream": "stdout", "chunk": chunk})] * 500, first=2) as server:
+            run = self.run_there(server.url, "true", options=["--timeout-ms", "60000"])
+        self.assertEqual(run.returncode, 121, run.stderr)
+        self.assertIn("breaks the protocol", run.stderr)
+        self.assertEqual(run.stdout, "")
+
     def test_96_an_exit_without_the_end_of_its_output_is_an_end_all_the_same(self):
         with ToldServer(lambda told: [("process/exited", {"exitCode": 3, "sandboxDenied": False})]) as server:
             begun = time.monotonic()
@@ -306,20 +352,41 @@ class RemoteEnvironment(unittest.TestCase):
             begun = time.monotonic()
             run = self.run_there(server.url, "true", options=["--timeout-ms", "500"])
             self.assertEqual(run.returncode, 124, run.stderr)
+            self.assertIn("Nothing was run", run.stderr)
+            self.assertNotIn("What it had done", run.stderr)
             self.assertLess(time.monotonic() - begun, 20)
 
-    def test_95_a_server_that_says_nothing_any_more_does_not_hold_a_command_beyond_its_limit(self):
+    def test_68_a_port_that_accepts_and_says_nothing_is_not_taken_for_a_slow_command(self):
+        with socket.create_server(("127.0.0.1", 0)) as mute, ToldServer(None) as greets_not:
+            for url in (f"ws://127.0.0.1:{mute.getsockname()[1]}", greets_not.url):
+                begun = time.monotonic()
+                run = self.run_there(url, "true", options=["--timeout-ms", "60000"])
+                self.assertEqual(run.returncode, 121, run.stderr)
+                self.assertIn("did not answer within", run.stderr)
+                self.assertIn("Nothing was run", run.stderr)
+                self.assertLess(time.monotonic() - begun, 30)
+
+    def test_97_a_command_out_of_reach_is_not_said_to_have_ended(self):
         with Server("--no-auth", env=self.env, cwd="/") as server:
             proxy = CuttingProxy(server.port)
             self.addCleanup(proxy.close)
-            run = subprocess.Popen(self.command(proxy.url, "sh", "-c", "echo up; sleep 600",
-                                                options=["--timeout-ms", "3000"]),
-                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   stdin=subprocess.DEVNULL)
-            self.assertEqual(run.stdout.readline(), "up\n")
+            runs = []
+            for limit in ("3000", "600000"):
+                run = subprocess.Popen(self.command(proxy.url, "sh", "-c", "echo up; sleep 600",
+                                                    options=["--timeout-ms", limit]),
+                                       env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       stdin=subprocess.DEVNULL)
+                self.addCleanup(run.wait)
+                self.addCleanup(run.kill)
+                self.assertEqual(run.stdout.readline(), "up\n")
+                runs.append(run)
             proxy.silent = True
-            _, err = run.communicate(timeout=120)
-        self.assertEqual(run.returncode, 124, err)
+            runs[1].send_signal(signal.SIGINT)
+            for run, status in zip(runs, (124, 120)):
+                _, err = run.communicate(timeout=120)
+                self.assertEqual(run.returncode, status, err)
+                self.assertIn("may still run there", err)
+                self.assertNotRegex(err, "was ended|ended after")
 
 
 if __name__ == "__main__":

@@ -110,6 +110,13 @@ class Run(RunCase):
         self.assertIn("\ufffd", doc["stdout"])
         self.assertGreater(doc["truncated_bytes"], 0)
 
+    def test_96_a_gigabyte_is_counted_to_the_byte(self):
+        size = 100_000_000 if os.environ.get("GATEHOUSE_SANITIZER") else 1_000_000_000
+        doc, status = self.document("--timeout-ms", "120000", "--", "sh", "-c",
+                                    f"head -c {size} /dev/zero | tr '\\0' x; exit 9")
+        self.assertEqual(status, 9)
+        self.assertEqual(doc["stdout"].count("x") + doc["truncated_bytes"], size)
+
     def test_output_is_passed_through_whole_and_apart(self):
         done = self.run_it("--", "sh", "-c", "head -c 3000000 /dev/zero; echo problem >&2")
         self.assertEqual(len(done.stdout), 3000000)
