@@ -219,6 +219,19 @@ std::string audit_stdin(int session_id) {
   return std::move(out).take();
 }
 
+std::string audit_typed(int session_id, std::size_t bytes) {
+  json_writer out;
+  out.open('{');
+  out.field("tool", "terminal_input");
+  out.field("by", "user");
+  out.key("session_id");
+  out.number(session_id);
+  out.key("bytes");
+  out.number(static_cast<std::int64_t>(bytes));
+  out.close('}');
+  return std::move(out).take();
+}
+
 std::string audit_file_call(std::string_view method, std::string_view path,
                             std::string_view destination, std::size_t bytes,
                             std::string_view profile_json) {

@@ -92,9 +92,6 @@ class Card {
         ['It writes', question.writeTargets?.length ? code(shellJoin(question.writeTargets)) : undefined],
         ['Host', question.networkTarget ? code(question.networkTarget) : undefined],
         ['A yes allows', question.willBeAllowed && el('strong', {}, foreign(question.willBeAllowed))],
-        ['More permissions', (question.permissions ?? question.additionalPermissions)
-            ? code(JSON.stringify(question.permissions ?? question.additionalPermissions))
-            : undefined],
         [
           'The rule',
           question.proposedExecpolicyAmendment?.length
@@ -106,7 +103,8 @@ class Card {
               )
             : undefined,
         ],
-        ['Boundary', this.#boundary],
+        ['Boundary now', this.#boundary],
+        ['After a yes', this.#afterYes()],
         ['Commands', patch ? undefined : this.#segments],
       ),
       patch && patchView(patch.text),
@@ -117,6 +115,16 @@ class Card {
       this.#segments.replaceChildren(el('p', { class: 'quiet' }, 'None: this is about later commands.'));
       this.#boundary.textContent = 'the sandbox stays';
     } else void this.#explain();
+  }
+
+  /** The boundary that a yes leads to. */
+  #afterYes(): HTMLElement {
+    const { question } = this;
+    if (question.withoutSandbox) return badge('without the sandbox', 'forbidden');
+    const more = question.permissions ?? question.additionalPermissions;
+    if (more) return el('span', {}, 'the same, and ', code(JSON.stringify(more)));
+    if (question.networkTarget) return el('span', {}, 'the same, and ', code(question.networkTarget));
+    return el('span', {}, 'the same');
   }
 
   /** Answers count from a moment after the question has come to the front. */
@@ -175,7 +183,7 @@ class Card {
       const told = (await this.client.explain({ threadId, arguments: { argv } })) as Explanation;
       this.#segments.replaceChildren(segmentList(told));
       this.#boundary.replaceChildren(
-        this.question.withoutSandbox ? `now ${boundaryText(told)}; after a yes WITHOUT the sandbox` : boundaryText(told),
+        boundaryText(told),
       );
     } catch (error) {
       this.#segments.replaceChildren(el('p', { class: 'quiet' }, foreign(errorText(error))));
@@ -215,7 +223,7 @@ export class ApprovalsView {
         ' choose another, ',
         el('kbd', {}, '1'),
         '–',
-        el('kbd', {}, '5'),
+        el('kbd', {}, '6'),
         ' change the page.',
       ),
     );

@@ -33,19 +33,3 @@ export interface Profile {
   network?: string;
   file_system?: { type: string; entries?: ProfileEntry[] };
 }
-
-const specialPlaces: Record<string, string> = {
-  root: '/ (everything)',
-  project_roots: 'the workspace',
-  slash_tmp: '/tmp',
-  tmpdir: '$TMPDIR',
-};
-
-/** What an entry is about, whatever form it has. */
-export function pathText(path: ProfileEntry['path']): string {
-  if (path.path !== undefined) return path.path;
-  if (path.pattern !== undefined) return path.pattern;
-  const { kind, subpath } = (path.value ?? {}) as { kind?: string; subpath?: string };
-  if (kind === undefined) return JSON.stringify(path);
-  return (specialPlaces[kind] ?? kind) + (subpath ? ` / ${subpath}` : '');
-}
