@@ -141,23 +141,23 @@ using process_actor = runtime_actor::extend<
     caf::reacts_to<report_atom>>;
 
 /// All sessions of one thread. Also the runtime of the calls that start them.
-using process_manager_actor =
-    runtime_actor::extend<caf::replies_to<run_atom, exec_request_ptr>::with<exec_reply_ptr>,
-                          caf::replies_to<run_atom, stdin_request_ptr>::with<exec_reply_ptr>,
-                          caf::replies_to<list_atom>::with<process_list_ptr>,
-                          caf::replies_to<read_atom, int, std::int64_t>::with<process_transcript_ptr>,
-                          caf::replies_to<type_atom, int, std::string>::with<poll_piece_ptr>,
-                          // False: there is no such session.
-                          caf::replies_to<signal_atom, int, int>::with<bool>,
-                          caf::replies_to<resize_atom, int, int, int>::with<bool>,
-                          // Ends one session; the reply comes when nothing of it is left.
-                          caf::replies_to<end_atom, int>::with<bool>,
-                          // Ends all that outlived their calls (§127); the reply is their number.
-                          caf::replies_to<end_atom>::with<int>,
-                          // INTERNAL: the process of this session has ended.
-                          caf::reacts_to<ended_atom, int>,
-                          // INTERNAL: hooks have spoken about this write.
-                          caf::reacts_to<report_atom, std::string>>;
+using process_manager_actor = runtime_actor::extend<
+    caf::replies_to<run_atom, exec_request_ptr>::with<exec_reply_ptr>,
+    caf::replies_to<run_atom, stdin_request_ptr>::with<exec_reply_ptr>,
+    caf::replies_to<list_atom>::with<process_list_ptr>,
+    caf::replies_to<read_atom, int, std::int64_t>::with<process_transcript_ptr>,
+    caf::replies_to<type_atom, int, std::string>::with<poll_piece_ptr>,
+    // False: there is no such session.
+    caf::replies_to<signal_atom, int, int>::with<bool>,
+    caf::replies_to<resize_atom, int, int, int>::with<bool>,
+    // Ends one session; the reply comes when nothing of it is left.
+    caf::replies_to<end_atom, int>::with<bool>,
+    // Ends all that outlived their calls (§127); the reply is their number.
+    caf::replies_to<end_atom>::with<int>,
+    // INTERNAL: the process of this session has ended.
+    caf::reacts_to<ended_atom, int>,
+    // INTERNAL: hooks have spoken about this write.
+    caf::reacts_to<report_atom, std::string>>;
 
 } // namespace gatehouse::actors
 

@@ -65,8 +65,8 @@ process_manager::behavior_type process_manager::make_behavior() {
           return delegate(s->actor, type_v, chars);
         }
         poll_piece gone;
-        gone.failure = error{
-            errc::not_found, "there is no terminal session " + std::to_string(id), {}};
+        gone.failure =
+            error{errc::not_found, "there is no terminal session " + std::to_string(id), {}};
         return std::make_shared<const poll_piece>(std::move(gone));
       },
       [this](signal_atom, int id, int number) {

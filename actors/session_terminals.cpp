@@ -215,15 +215,15 @@ void session_thread::on(const thread_messages::write_terminal& m) {
             });
             if (found == all->sessions.end()) return tell(unknown);
             if (!partners_.auditor) return type();
-            when_recorded(entry(audit_kind::attempt, found->call_id,
-                                audit_typed(m.session_id, m.chars.size())),
-                          [tell, type](const std::string& why_not) {
-                            if (why_not.empty()) return type();
-                            tell(error{errc::io,
-                                       "nothing was typed, since it could not be recorded: " +
-                                           why_not,
-                                       {}});
-                          });
+            when_recorded(
+                entry(audit_kind::attempt, found->call_id,
+                      audit_typed(m.session_id, m.chars.size())),
+                [tell, type](const std::string& why_not) {
+                  if (why_not.empty()) return type();
+                  tell(error{errc::io,
+                             "nothing was typed, since it could not be recorded: " + why_not,
+                             {}});
+                });
           },
           [tell, unknown](caf::error&) { tell(unknown); });
 }

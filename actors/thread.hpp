@@ -229,10 +229,10 @@ using thread_message = std::variant<
     thread_messages::answer_review, thread_messages::allow_refused, thread_messages::start_turn,
     thread_messages::end_turn, thread_messages::subscribe, thread_messages::unsubscribe,
     thread_messages::read_status, thread_messages::revoke, thread_messages::list_terminals,
-    thread_messages::read_terminal, thread_messages::write_terminal, thread_messages::signal_terminal,
-    thread_messages::resize_terminal, thread_messages::end_terminal,
-    thread_messages::clean_terminals, thread_messages::update_settings,
-    thread_messages::close_thread>;
+    thread_messages::read_terminal, thread_messages::write_terminal,
+    thread_messages::signal_terminal, thread_messages::resize_terminal,
+    thread_messages::end_terminal, thread_messages::clean_terminals,
+    thread_messages::update_settings, thread_messages::close_thread>;
 
 /// One thread; copies mean the same one. Made by a thread_host, which ends it if nobody has.
 class thread_handle {

@@ -155,7 +155,7 @@ std::string audit_decision(const proposal& what, std::string_view approval_json,
     out.close('}');
   }
   out.key("decision");
-  out.raw(encode_explain_answer(evaluation, first));
+  out.raw(encode_explanation(evaluation, first));
   out.close('}');
   return std::move(out).take();
 }

@@ -72,11 +72,11 @@ void terminal_methods::operator()(app::methods::terminals_write,
   constexpr std::size_t most_typed = 65536;
   if (p.text.empty() || p.text.size() > most_typed || p.text.find('\0') != std::string::npos)
     return done(wrong_params("`text` is 1 to 65536 bytes without NUL"));
-  entry->handle.send(
-      write_terminal{session_number(p.session_id), p.text, [done = done](const result<void>& typed) {
-                       if (typed) return done(rpc::to_json(app::nothing{}));
-                       done(refused(to_string(typed.error()), "notWritten"));
-                     }});
+  entry->handle.send(write_terminal{session_number(p.session_id), p.text,
+                                    [done = done](const result<void>& typed) {
+                                      if (typed) return done(rpc::to_json(app::nothing{}));
+                                      done(refused(to_string(typed.error()), "notWritten"));
+                                    }});
 }
 
 void terminal_methods::operator()(app::methods::terminals_signal,

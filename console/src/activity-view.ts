@@ -91,9 +91,9 @@ class CallRow {
     if (item.durationMs !== undefined) parts.push(`${item.durationMs} ms`);
     this.#facts.textContent = parts.join(', ');
     if (this.#bytes === 0 && item.aggregatedOutput) this.output(item.aggregatedOutput);
-    const decision = (item.report as { decision?: Explanation } | undefined)?.decision;
+    const { decision, why } = (item.report ?? {}) as { decision?: Explanation; why?: string };
     const said = item.message ? el('p', { class: 'told' }, 'The agent was told: ', foreign(item.message)) : '';
-    this.#decision.replaceChildren(said, decision?.segments ? explanationView(decision) : '');
+    this.#decision.replaceChildren(said, decision?.segments ? explanationView(decision, why) : '');
   }
 }
 

@@ -1,7 +1,7 @@
 import { patchOf, type ApprovalDecision, type ApprovalRequest, type ReviewerClient } from '@gatehouse/client/browser';
 import type { Announcer } from './announcer';
 import { badge, button, code, el, errorText, facts, foreign } from './dom';
-import { boundaryText, segmentList } from './explanation-view';
+import { boundaryText, segmentList, whyView } from './explanation-view';
 import { patchView } from './patch-view';
 import type { Explanation } from './model';
 import { shellJoin } from './shell-words';
@@ -181,7 +181,7 @@ class Card {
     try {
       const { threadId, argv } = this.question;
       const told = (await this.client.explain({ threadId, arguments: { argv } })) as Explanation;
-      this.#segments.replaceChildren(segmentList(told));
+      this.#segments.replaceChildren(segmentList(told), whyView(told.why) ?? '');
       this.#boundary.replaceChildren(
         boundaryText(told),
       );

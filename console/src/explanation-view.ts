@@ -1,4 +1,4 @@
-import { badge, code, el, facts } from './dom';
+import { badge, code, el, facts, foreign } from './dom';
 import type { Explanation, Segment } from './model';
 import { shellJoin } from './shell-words';
 
@@ -40,8 +40,14 @@ const requirements: Record<string, [string, string]> = {
   forbidden: ['is refused', 'forbidden'],
 };
 
+/** All of it in the words that the terminal and the audit have, too. */
+export function whyView(text: string | undefined): HTMLElement | undefined {
+  if (!text) return undefined;
+  return el('details', { class: 'why' }, el('summary', {}, 'Why? In words'), el('pre', { dir: 'ltr', tabindex: '0' }, foreign(text)));
+}
+
 /** The whole decision about a call. */
-export function explanationView(explanation: Explanation): HTMLElement {
+export function explanationView(explanation: Explanation, why?: string): HTMLElement {
   const { requirement } = explanation;
   const [text, kind] = requirements[requirement.kind] ?? [requirement.kind, 'prompt'];
   return el(
@@ -57,5 +63,6 @@ export function explanationView(explanation: Explanation): HTMLElement {
     ),
     el('h2', { class: 'small' }, 'Commands'),
     segmentList(explanation),
+    whyView(why ?? explanation.why),
   );
 }

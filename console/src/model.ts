@@ -21,6 +21,8 @@ export interface Explanation {
     refused_by?: string;
   };
   sandbox: { backend: string; first_attempt: string; network: string };
+  /** All of it in words, as the terminal and the audit say it. */
+  why?: string;
 }
 
 export interface ProfileEntry {

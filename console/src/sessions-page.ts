@@ -14,6 +14,8 @@ interface Place {
 const soonMs = 25;
 const seldomMs = 1000;
 
+const aloudKey = 'gatehouse.readAloud';
+
 const keyOf = ({ threadId, info }: Place) => `${threadId}\n${info.sessionId}`;
 const ageText = (ms: number) => (ms < 60_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
 
@@ -30,6 +32,7 @@ class OpenSession {
   #note = el('p', { class: 'problem', role: 'alert' });
   #state = el('p', { class: 'quiet', role: 'status' });
   #fitted = button('Fit to this page', () => void this.#resize(), { title: 'Sets the size of the session’s terminal' });
+  #aloud = el('input', { type: 'checkbox', checked: localStorage.getItem(aloudKey) === 'yes' });
   #place: HTMLElement = el('div', { class: 'terminal-place' }, el('p', { class: 'quiet' }, 'Opening…'));
 
   constructor(
@@ -54,7 +57,7 @@ class OpenSession {
         ['Thread', shortThread(threadId)],
       ),
       this.#place,
-      el('div', { class: 'answers' }, info.tty ? this.#fitted : '', interrupt, end),
+      el('div', { class: 'answers' }, info.tty ? this.#fitted : '', interrupt, end, el('label', {}, this.#aloud, ' For a screen reader')),
       el(
         'p',
         { class: 'quiet' },
@@ -65,6 +68,10 @@ class OpenSession {
       this.#state,
       this.#note,
     );
+    this.#aloud.addEventListener('change', () => {
+      localStorage.setItem(aloudKey, this.#aloud.checked ? 'yes' : 'no');
+      if (this.#frame) this.#frame.readAloud = this.#aloud.checked;
+    });
     this.#open().catch((error: unknown) => this.ended(errorText(error)));
   }
 
@@ -72,7 +79,7 @@ class OpenSession {
     // Only who opens a session needs the terminal's program.
     const { TerminalFrame } = await import('./terminal-frame');
     if (this.#over) return;
-    const frame = new TerminalFrame(this.where.info.tty, (text) => this.#type(text), () => this.#fitted.focus());
+    const frame = new TerminalFrame(this.where.info.tty, this.#aloud.checked, (text) => this.#type(text), () => this.#fitted.focus());
     this.#frame = frame;
     this.#place.replaceChildren(frame.element);
     frame.open();
@@ -222,7 +229,7 @@ export class SessionsPage {
       const found = await Promise.all(
         threads.map(async ({ id }) => (await client.listTerminals(id).catch(() => [])).map((info) => ({ threadId: id, info }))),
       );
-      const places = found.flat();
+      const places = found.flat().sort((a, b) => a.info.ageMs - b.info.ageMs);
       this.#empty.hidden = places.length > 0;
       const focused = this.#list.contains(document.activeElement) ? document.activeElement?.getAttribute('data-key') : undefined;
       this.#list.replaceChildren(...places.map((place) => this.#row(place)));
@@ -249,6 +256,7 @@ export class SessionsPage {
     this.#open?.close();
     this.#open = new OpenSession(place, this.client);
     this.#place.replaceChildren(this.#open.element);
+    this.#open.element.scrollIntoView({ block: 'nearest' });
     void this.refresh();
   }
 }

@@ -63,6 +63,7 @@ export class TerminalFrame {
   /** @param leave the person wants to get out of it by keyboard (F6) */
   constructor(
     tty: boolean,
+    readAloud: boolean,
     typed: (text: string) => void,
     leave: () => void,
   ) {
@@ -74,7 +75,7 @@ export class TerminalFrame {
       convertEol: !tty,
       disableStdin: !tty,
       cursorBlink: false,
-      screenReaderMode: true,
+      screenReaderMode: readAloud,
       minimumContrastRatio: 4.5,
       fontFamily: getComputedStyle(document.documentElement).getPropertyValue('--mono'),
       fontSize: 14,
@@ -106,6 +107,11 @@ export class TerminalFrame {
   open(): void {
     sheets = this.#sheets;
     this.#terminal.open(this.element);
+  }
+
+  /** For a screen reader: says what comes, and lets each line be read. Input of a picker of symbols is then not heard. */
+  set readAloud(on: boolean) {
+    this.#terminal.options.screenReaderMode = on;
   }
 
   write(text: string): void {

@@ -163,8 +163,9 @@ struct described<app::terminal_read_result> {
     v.field("fromByte", &app::terminal_read_result::from_byte,
             "with `afterByte`: that number, or a later one where the bytes between are no longer "
             "kept");
-    v.field("nextByte", &app::terminal_read_result::next_byte,
-            "with `afterByte`: the next `afterByte`; a character that is not complete waits for it");
+    v.field(
+        "nextByte", &app::terminal_read_result::next_byte,
+        "with `afterByte`: the next `afterByte`; a character that is not complete waits for it");
   }
 };
 

@@ -7,7 +7,7 @@ import { chromium } from '../../console/node_modules/playwright-core/index.mjs';
 import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
 import { clientInfo, Daemon, gatehouse, soon, until } from './daemon.mjs';
 
-const limit = { timeout: 90_000 };
+const limit = { timeout: 60_000 };
 const axe = readFileSync(new URL('../../console/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 /** Where screenshots go; none without it. */
 const pictures = process.env.GATEHOUSE_SCREENSHOTS;
@@ -83,6 +83,11 @@ test('§125 a session of an agent appears, is watched and typed into from the pa
   await shows('1y');
   await page.keyboard.press('F6');
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Fit to this page');
+  // For a screen reader the lines are there as text of their own.
+  await page.getByLabel('For a screen reader').check();
+  await page.locator('.xterm-accessibility-tree', { hasText: 'hello visitor' }).waitFor();
+  await accessible('session, for a screen reader');
+  await page.getByLabel('For a screen reader').uncheck();
 });
 
 test('§205 what a person types is recorded before it happens, and not word by word', limit, async () => {
