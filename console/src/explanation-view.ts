@@ -34,6 +34,16 @@ export function boundaryText({ sandbox }: Explanation): string {
   return `${where}, network ${sandbox.network}`;
 }
 
+/** What a rule that is added would let pass. */
+export function ruleText({ requirement }: Explanation, withoutSandbox = false): HTMLElement | undefined {
+  const words = requirement.proposed_amendment;
+  if (!words?.length) return undefined;
+  const leaves = withoutSandbox || requirement.amendment_sandbox !== 'keep';
+  const where = leaves ? 'and by default without the sandbox, ' : 'but inside the sandbox, ';
+  const what = requirement.amendment_exact ? 'exactly: ' : 'all that begins with: ';
+  return el('span', {}, 'from now on, without a question ', where, what, code(shellJoin(words)));
+}
+
 const requirements: Record<string, [string, string]> = {
   skip: ['runs without a question', 'allow'],
   needs_approval: ['needs an approval', 'prompt'],
@@ -57,7 +67,7 @@ export function explanationView(explanation: Explanation, why?: string): HTMLEle
     facts(
       ['Reason', requirement.reason && code(requirement.reason, 'prose')],
       ['Refused by', requirement.refused_by],
-      ['A reviewer may add the rule', requirement.proposed_amendment && code(shellJoin(requirement.proposed_amendment))],
+      ['A reviewer may add the rule', ruleText(explanation)],
       ['Boundary', boundaryText(explanation)],
       ['Sandbox', requirement.bypass_sandbox ? 'a rule lets it run without' : undefined],
     ),

@@ -18,6 +18,9 @@ export interface Explanation {
     bypass_sandbox: boolean;
     reason?: string;
     proposed_amendment?: string[];
+    amendment_exact?: boolean;
+    /** `keep` or `bypass` */
+    amendment_sandbox?: string;
     refused_by?: string;
   };
   sandbox: { backend: string; first_attempt: string; network: string };

@@ -81,6 +81,8 @@ test('§201 an approval appears within a second of the call, is answered by key,
   context.diagnostic(`the approval appeared after ${took} ms`);
   await card().getByText('rm -rf no-such-thing', { exact: true }).first().waitFor();
   await card().locator('.segment .badge.prompt').waitFor();
+  // The rule means what the terminal says it means: no wider in words than in fact.
+  await card().getByText('but inside the sandbox, exactly: rm -rf no-such-thing').waitFor();
   assert.match(await page.locator('[role=status].visually-hidden').textContent(), /Approval needed: rm -rf/);
   assert.equal(await page.title(), '(1) Gatehouse');
   await card().getByRole('button', { name: 'Yes, once' }).isEnabled();
