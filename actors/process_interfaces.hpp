@@ -98,6 +98,7 @@ using poll_piece_ptr = std::shared_ptr<const poll_piece>;
 
 using poll_atom = caf::atom_constant<caf::atom("poll")>;
 using list_atom = caf::atom_constant<caf::atom("list")>;
+using type_atom = caf::atom_constant<caf::atom("type")>;
 using read_atom = caf::atom_constant<caf::atom("read")>;
 using signal_atom = caf::atom_constant<caf::atom("signal")>;
 using resize_atom = caf::atom_constant<caf::atom("resize")>;
@@ -105,18 +106,25 @@ using end_atom = caf::atom_constant<caf::atom("end")>;
 using kill_atom = caf::atom_constant<caf::atom("kill")>;
 inline constexpr poll_atom poll_v{};
 inline constexpr list_atom list_v{};
+inline constexpr type_atom type_v{};
 inline constexpr read_atom read_v{};
 inline constexpr signal_atom signal_v{};
 inline constexpr resize_atom resize_v{};
 inline constexpr end_atom end_v{};
 inline constexpr kill_atom kill_v{};
 
+/// Instead of a count of bytes: beginning and end of all of it.
+inline constexpr std::int64_t whole_transcript = -1;
+
 /// One process (§118). As a runtime it answers when the process has ended or its first wait is over
 /// (§122), whichever comes first; then it lives until it is told to go.
 using process_actor = runtime_actor::extend<
     // Writes, then waits for the end of the process or of the time. One after the other.
     caf::replies_to<poll_atom, poll_order_ptr>::with<poll_piece_ptr>,
-    caf::replies_to<read_atom>::with<process_transcript_ptr>,
+    // After so many bytes, or `whole_transcript`.
+    caf::replies_to<read_atom, std::int64_t>::with<process_transcript_ptr>,
+    // A person types: beside the polls, at once. Only `failure` of the reply means anything.
+    caf::replies_to<type_atom, std::string>::with<poll_piece_ptr>,
     // To the process group of the command.
     caf::reacts_to<signal_atom, int>,
     // Rows, columns.
@@ -133,22 +141,23 @@ using process_actor = runtime_actor::extend<
     caf::reacts_to<report_atom>>;
 
 /// All sessions of one thread. Also the runtime of the calls that start them.
-using process_manager_actor =
-    runtime_actor::extend<caf::replies_to<run_atom, exec_request_ptr>::with<exec_reply_ptr>,
-                          caf::replies_to<run_atom, stdin_request_ptr>::with<exec_reply_ptr>,
-                          caf::replies_to<list_atom>::with<process_list_ptr>,
-                          caf::replies_to<read_atom, int>::with<process_transcript_ptr>,
-                          // False: there is no such session.
-                          caf::replies_to<signal_atom, int, int>::with<bool>,
-                          caf::replies_to<resize_atom, int, int, int>::with<bool>,
-                          // Ends one session; the reply comes when nothing of it is left.
-                          caf::replies_to<end_atom, int>::with<bool>,
-                          // Ends all that outlived their calls (§127); the reply is their number.
-                          caf::replies_to<end_atom>::with<int>,
-                          // INTERNAL: the process of this session has ended.
-                          caf::reacts_to<ended_atom, int>,
-                          // INTERNAL: hooks have spoken about this write.
-                          caf::reacts_to<report_atom, std::string>>;
+using process_manager_actor = runtime_actor::extend<
+    caf::replies_to<run_atom, exec_request_ptr>::with<exec_reply_ptr>,
+    caf::replies_to<run_atom, stdin_request_ptr>::with<exec_reply_ptr>,
+    caf::replies_to<list_atom>::with<process_list_ptr>,
+    caf::replies_to<read_atom, int, std::int64_t>::with<process_transcript_ptr>,
+    caf::replies_to<type_atom, int, std::string>::with<poll_piece_ptr>,
+    // False: there is no such session.
+    caf::replies_to<signal_atom, int, int>::with<bool>,
+    caf::replies_to<resize_atom, int, int, int>::with<bool>,
+    // Ends one session; the reply comes when nothing of it is left.
+    caf::replies_to<end_atom, int>::with<bool>,
+    // Ends all that outlived their calls (§127); the reply is their number.
+    caf::replies_to<end_atom>::with<int>,
+    // INTERNAL: the process of this session has ended.
+    caf::reacts_to<ended_atom, int>,
+    // INTERNAL: hooks have spoken about this write.
+    caf::reacts_to<report_atom, std::string>>;
 
 } // namespace gatehouse::actors
 

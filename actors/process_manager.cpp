@@ -53,10 +53,21 @@ process_manager::behavior_type process_manager::make_behavior() {
       [this](run_atom, const exec_request_ptr& request) { return exec_command(request); },
       [this](run_atom, const stdin_request_ptr& request) { return write_stdin(request); },
       [this](list_atom) { return std::make_shared<const process_list>(list()); },
-      [this](read_atom, int id) -> caf::result<process_transcript_ptr> {
+      [this](read_atom, int id, std::int64_t after) -> caf::result<process_transcript_ptr> {
         auto* s = find(id);
         if (!s) return std::make_shared<const process_transcript>();
-        return delegate(s->actor, read_v);
+        return delegate(s->actor, read_v, after);
+      },
+      [this](type_atom, int id, const std::string& chars) -> caf::result<poll_piece_ptr> {
+        auto* s = find(id);
+        if (s) {
+          store_.used(id, terms_.process.host.loop->now());
+          return delegate(s->actor, type_v, chars);
+        }
+        poll_piece gone;
+        gone.failure =
+            error{errc::not_found, "there is no terminal session " + std::to_string(id), {}};
+        return std::make_shared<const poll_piece>(std::move(gone));
       },
       [this](signal_atom, int id, int number) {
         auto* s = find(id);

@@ -72,9 +72,22 @@ process_session::behavior_type process_session::make_behavior() {
         begin_poll();
         return answer;
       },
-      [this](read_atom) -> process_transcript_ptr {
-        return std::make_shared<const process_transcript>(
-            process_transcript{true, history_.render().value, history_.total_bytes() + lost_});
+      [this](read_atom, std::int64_t after) -> process_transcript_ptr {
+        process_transcript told{true, {}, history_.total_bytes() + lost_, 0, 0};
+        if (after == whole_transcript) {
+          told.text = history_.render().value;
+        } else {
+          auto rest = history_.render_after(static_cast<std::uint64_t>(after));
+          told.text = std::move(rest.value);
+          told.from = rest.from;
+          told.next = rest.next;
+        }
+        return std::make_shared<const process_transcript>(std::move(told));
+      },
+      [this](type_atom, const std::string& chars) -> poll_piece_ptr {
+        poll_piece piece;
+        if (const auto typed = write(chars); !typed) piece.failure = typed.error();
+        return std::make_shared<const poll_piece>(std::move(piece));
       },
       [this](signal_atom, int number) {
         if (process_ && !end_) process_->signal(number);

@@ -6,6 +6,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 
 /// The terminal sessions of a thread: its part of actors/session_thread.hpp.
@@ -183,9 +184,48 @@ void session_thread::on(const thread_messages::list_terminals& m) {
 
 void session_thread::on(const thread_messages::read_terminal& m) {
   if (!terminals_) return m.done({});
-  request(terminals_, caf::infinite, read_v, m.session_id)
+  request(terminals_, caf::infinite, read_v, m.session_id, m.after.value_or(whole_transcript))
       .then([done = m.done](const process_transcript_ptr& told) { done(*told); },
             [done = m.done](caf::error&) { done({}); });
+}
+
+void session_thread::on(const thread_messages::write_terminal& m) {
+  const auto tell = [done = m.done](const result<void>& how) {
+    if (done) done(how);
+  };
+  const error unknown{errc::not_found,
+                      "there is no terminal session " + std::to_string(m.session_id) + " that runs",
+                      {}};
+  if (!terminals_) return tell(unknown);
+  const auto type = [this, tell, m] {
+    request(terminals_, caf::infinite, type_v, m.session_id, m.chars)
+        .then(
+            [tell](const poll_piece_ptr& typed) {
+              tell(typed->failure ? result<void>{*typed->failure} : result<void>{});
+            },
+            [this, tell](caf::error& failed) {
+              tell(error{errc::internal, "nothing was typed: " + system().render(failed), {}});
+            });
+  };
+  request(terminals_, caf::infinite, list_v)
+      .then(
+          [this, tell, type, unknown, m](const process_list_ptr& all) {
+            const auto found = std::ranges::find_if(all->sessions, [&](const process_info& one) {
+              return one.session_id == m.session_id && one.running;
+            });
+            if (found == all->sessions.end()) return tell(unknown);
+            if (!partners_.auditor) return type();
+            when_recorded(
+                entry(audit_kind::attempt, found->call_id,
+                      audit_typed(m.session_id, m.chars.size())),
+                [tell, type](const std::string& why_not) {
+                  if (why_not.empty()) return type();
+                  tell(error{errc::io,
+                             "nothing was typed, since it could not be recorded: " + why_not,
+                             {}});
+                });
+          },
+          [tell, unknown](caf::error&) { tell(unknown); });
 }
 
 template <class Answer, class... What>

@@ -97,6 +97,7 @@ private:
   void on(const thread_messages::revoke& m);
   void on(const thread_messages::list_terminals& m);
   void on(const thread_messages::read_terminal& m);
+  void on(const thread_messages::write_terminal& m);
   void on(const thread_messages::signal_terminal& m);
   void on(const thread_messages::resize_terminal& m);
   void on(const thread_messages::end_terminal& m);

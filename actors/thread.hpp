@@ -46,6 +46,10 @@ struct process_transcript {
   bool known = false;
   std::string text;
   std::uint64_t total_bytes = 0;
+  /// Of read_terminal::after: `text` is what stands between these two counts of bytes. A character
+  /// that is not complete waits for the next.
+  std::uint64_t from = 0;
+  std::uint64_t next = 0;
 };
 
 struct thread_terms; // actors/thread_terms.hpp
@@ -169,6 +173,16 @@ struct list_terminals {
 struct read_terminal {
   int session_id = 0;
   std::function<void(const process_transcript&)> done; ///< never unset
+  /// Only what came after so many bytes, or, where that is no longer kept without a gap, what is.
+  std::optional<std::int64_t> after{};
+};
+/// A person types into a session. Nobody is asked: it is a person who would be. It is recorded
+/// first, by its length, since it may be a secret. Errors: errc::not_found, errc::invalid_request
+/// when the session has no terminal or has ended, errc::io when it cannot be recorded.
+struct write_terminal {
+  int session_id = 0;
+  std::string chars;                             ///< not empty
+  std::function<void(const result<void>&)> done; ///< may be unset
 };
 /// To one session; `done` hears whether there is such a session.
 struct signal_terminal {
@@ -215,10 +229,10 @@ using thread_message = std::variant<
     thread_messages::answer_review, thread_messages::allow_refused, thread_messages::start_turn,
     thread_messages::end_turn, thread_messages::subscribe, thread_messages::unsubscribe,
     thread_messages::read_status, thread_messages::revoke, thread_messages::list_terminals,
-    thread_messages::read_terminal, thread_messages::signal_terminal,
-    thread_messages::resize_terminal, thread_messages::end_terminal,
-    thread_messages::clean_terminals, thread_messages::update_settings,
-    thread_messages::close_thread>;
+    thread_messages::read_terminal, thread_messages::write_terminal,
+    thread_messages::signal_terminal, thread_messages::resize_terminal,
+    thread_messages::end_terminal, thread_messages::clean_terminals,
+    thread_messages::update_settings, thread_messages::close_thread>;
 
 /// One thread; copies mean the same one. Made by a thread_host, which ends it if nobody has.
 class thread_handle {

@@ -5,10 +5,14 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "config/locations.hpp"
+#include "protocol/audit.hpp"
+#include "protocol/explain_text.hpp"
+#include "protocol/json_tree.hpp"
 #include "protocol/json_writer.hpp"
 #include "protocol/utf8.hpp"
 #include "protocol/visible_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -91,6 +95,43 @@ int show(const std::string& what, actors::audit_store& store, bool json) {
   return written ? exit_ok : exit_failed;
 }
 
+/// The text under `name` in the body of an entry, or in its `decision`; empty: there is none.
+std::string text_in(const actors::audit_entry& e, std::string_view name) {
+  const json_source source{"entry " + std::to_string(e.seq), errc::io, "", std::size_t{64} << 20U};
+  const auto tree = parse_json(e.body, source);
+  auto fields = tree ? json_node{*tree, source}.open_object() : tree.error();
+  if (fields && name == "why")
+    if (const auto decision = fields->find("decision")) fields = decision->open_object();
+  const auto found = fields ? fields->find(name) : std::nullopt;
+  const auto text = found ? found->text() : result<std::string>{error{}};
+  return text ? *text : std::string{};
+}
+
+/// Why a call was decided as it was: the words that the console has, too.
+int why(const std::string& call, actors::audit_store& store) {
+  actors::audit_filter which;
+  which.call = call;
+  std::string told;
+  const auto done = store.read(which, [&](const actors::audit_entry& e) {
+    if (e.kind == to_string(audit_kind::decision)) {
+      told += text_in(e, "why");
+    } else if (e.kind == to_string(audit_kind::review)) {
+      told += answer_line(std::max(e.attempt, 1), text_in(e, "decision"), text_in(e, "reviewer"),
+                          text_in(e, "reason"));
+    }
+    return true;
+  });
+  if (!done) {
+    complain(done.error());
+    return exit_wrong_usage;
+  }
+  if (told.empty()) {
+    complain("the audit has no decision about a call " + call);
+    return exit_failed;
+  }
+  return print(visible_text(told)) ? exit_ok : exit_failed;
+}
+
 int verify(const std::string& known, actors::audit_store& store, bool json) {
   const auto verdict = store.verify(known);
   if (!verdict) {
@@ -142,16 +183,17 @@ int export_decisions(const actors::audit_filter& which, actors::audit_store& sto
 
 int audit_command(arguments given) {
   const std::string_view what{given.empty() ? "" : given.front()};
-  if (what != "list" && what != "show" && what != "export" && what != "verify")
+  if (what != "list" && what != "show" && what != "export" && what != "verify" && what != "why")
     return group_command("audit", given);
   const auto command = "audit " + std::string{what};
   const auto words = open_command_line(command, given.subspan(1));
   if (!words.given) return words.status;
   const auto& read = words.given;
-  if (read->rest().size() != (what == "show" ? 1U : 0U))
-    return wrong_usage_of(command, what == "show"
-                                       ? "one number, or one call id"
-                                       : "`" + read->rest().front() + "` is one word too many");
+  const bool takes_one = what == "show" || what == "why";
+  if (read->rest().size() != (takes_one ? 1U : 0U))
+    return wrong_usage_of(command,
+                          takes_one ? what == "why" ? "one call id" : "one number, or one call id"
+                                    : "`" + read->rest().front() + "` is one word too many");
   auto which = audit_filter_of(*read, what == "list" ? 50 : 0);
   if (!which) return wrong_usage_of(command, which.error().message);
   const auto path =
@@ -163,6 +205,7 @@ int audit_command(arguments given) {
   }
   const bool json = read->has("--json");
   if (what == "show") return show(read->rest().front(), **store, json);
+  if (what == "why") return why(read->rest().front(), **store);
   if (what == "verify") return verify(read->value("--known").value_or(""), **store, json);
   if (what == "list") return list(*which, **store, json);
   return read->has("--decisions") ? export_decisions(*which, **store) : list(*which, **store, true);

@@ -167,6 +167,7 @@ constexpr option_spec audit_file{"--file", "PATH", "another audit than your own"
 constexpr option_spec audit_list_options[] = {audit_since, audit_until, audit_session, audit_call,
                                               audit_kind,  audit_limit, audit_file,    json};
 constexpr option_spec audit_show_options[] = {audit_file, json};
+constexpr option_spec audit_why_options[] = {audit_file};
 constexpr option_spec audit_export_options[] = {
     {"--decisions", {}, "what `gatehouse policy replay` takes, instead"},
     audit_since,
@@ -391,6 +392,15 @@ constexpr command_spec table[] = {
      .rest = text,
      .statuses = "0 1 2",
      .examples = {"gatehouse audit show 17", "gatehouse audit show call-4711 --json"}},
+    {.name = "audit why",
+     .synopsis = "[--file FILE] CALL",
+     .summary = "why a call was decided as it was, and who answered",
+     .about = "Segments and their judges, what policy made of them, the boundary, the answers:\n"
+              "the words that the console says to \"Why?\", too.",
+     .options = audit_why_options,
+     .rest = text,
+     .statuses = "0 1 2",
+     .examples = {"gatehouse audit why call-4711", "gatehouse audit why mcp-3 | less"}},
     {.name = "audit export",
      .synopsis = "[options]",
      .summary = "entries as JSON, one a line",
@@ -448,7 +458,7 @@ constexpr command_spec table[] = {
 
 constexpr command_group groups[] = {
     {"policy", "explain, check, test, replay: decisions; run nothing"},
-    {"audit", "list, show, export, verify: what was decided and run"}};
+    {"audit", "list, show, why, export, verify: what was decided and run"}};
 
 constexpr exit_meaning statuses[] = {
     {"0", "done; of `run` and `sandbox`: the command ended well"},

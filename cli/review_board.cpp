@@ -11,7 +11,7 @@ namespace {
 constexpr char end_of_input = 4; // Ctrl-D
 constexpr std::string_view prompt = "> ";
 constexpr std::string_view keys =
-    "  [j] later, the next one first   [l] list   Ctrl-D leaves; what is not answered stays\n";
+    "  [?] why   [j] later   [l] list   Ctrl-D leaves; what is not answered stays\n";
 
 std::string questions(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " question" : " questions");
@@ -129,6 +129,11 @@ std::string review_board::list() const {
   return open_.empty() ? "No question waits.\n" : text;
 }
 
+board_step review_board::explained(std::string_view why) {
+  return {.text = "\n" + visible_text(why) + (shown_.empty() ? "" : std::string{prompt}),
+          .answer = {}};
+}
+
 board_step review_board::typed(char key, const terminal_look& look) {
   if (key == end_of_input) return {.text = "\n", .answer = {}, .leave = true};
   if (paused_ && (key == '\n' || key == '\r' || key == ' ')) return next({}, look);
@@ -136,6 +141,14 @@ board_step review_board::typed(char key, const terminal_look& look) {
     return {.text = list() + (shown_.empty() ? "" : std::string{prompt}), .answer = {}};
   auto* current = shown_.empty() ? nullptr : find(shown_);
   if (!current) return {};
+  if (key == '?') {
+    if (current->question.argv.empty())
+      return {.text = "\n  It is about later commands; none is judged yet.\n" + std::string{prompt},
+              .answer = {}};
+    return {.text = "?\n",
+            .answer = {},
+            .why = board_why{current->question.thread_id, current->question.argv}};
+  }
   if (key == 'j') {
     std::rotate(open_.begin() + (current - open_.data()),
                 open_.begin() + (current - open_.data()) + 1, open_.end());
@@ -148,7 +161,7 @@ board_step review_board::typed(char key, const terminal_look& look) {
     std::string offered;
     for (const auto& one : view.choices)
       offered += (offered.empty() ? "" : ", ") + std::string{one.key};
-    return {.text = "\n  please type one of: " + offered + ", j, l\n" + std::string{prompt},
+    return {.text = "\n  please type one of: " + offered + ", ?, j, l\n" + std::string{prompt},
             .answer = {}};
   }
   current->sent = true;

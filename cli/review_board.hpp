@@ -18,10 +18,17 @@ struct board_answer {
   std::string digest;   ///< of what was shown
 };
 
+/// "Why?" about a question, for the daemon.
+struct board_why {
+  std::string thread_id;
+  std::vector<std::string> argv;
+};
+
 /// What is to be done after a step.
 struct board_step {
   std::string text; ///< for the terminal
   std::optional<board_answer> answer;
+  std::optional<board_why> why{};
   bool leave = false;
   bool forget_input = false; ///< a question came up: what was typed before is no answer to it
 };
@@ -43,6 +50,8 @@ public:
   /// The daemon did not take an answer.
   board_step refused(const std::string& request_id, std::string_view why,
                      const terminal_look& look);
+  /// The daemon's words to "why?".
+  board_step explained(std::string_view why);
   board_step typed(char key, const terminal_look& look);
   /// The window changed, or the program was in the background.
   board_step again(const terminal_look& look);

@@ -235,6 +235,7 @@ public:
     events.on_answered = [this](const std::string& id, const std::string& why_not) {
       if (!why_not.empty()) carry_out(board_.refused(id, why_not, look()));
     };
+    events.on_explained = [this](const std::string& why) { carry_out(board_.explained(why)); };
     events.on_lost = [this, first = events.on_lost](const std::string& why) {
       if (*connected_)
         carry_out(board_.lost(why));
@@ -292,6 +293,7 @@ private:
     if (!end_.over && step.forget_input) ::tcflush(terminal_, TCIFLUSH);
     if (!end_.over) print_error(step.text);
     if (step.answer) link_->answer(*step.answer);
+    if (step.why) link_->explain(*step.why);
     if (step.leave) end_.with(exit_ok);
   }
 

@@ -1,5 +1,6 @@
 #include "cli/review_link.hpp"
 
+#include "protocol/json_writer.hpp"
 #include "protocol/rpc/app_methods.hpp"
 #include "protocol/rpc/envelope.hpp"
 
@@ -13,6 +14,7 @@ namespace app = rpc::app;
 
 constexpr std::string_view handshake_id = "initialize";
 constexpr std::string_view list_id = "list";
+constexpr std::string_view why_id = "why";
 constexpr std::chrono::milliseconds first_wait{200};
 constexpr std::chrono::milliseconds longest_wait{5000};
 
@@ -76,6 +78,11 @@ void review_link::response(const rpc::message& message, std::string_view text) {
     const auto request = answered->second;
     answers_.erase(answered);
     events_.on_answered(request, value ? "" : failure_text(text));
+  } else if (*id == why_id) {
+    const auto fields = value ? value->open_object() : result<json_fields>{error{}};
+    const auto place = fields ? fields->find("why") : std::nullopt;
+    const auto words = place ? place->text() : result<std::string>{error{}};
+    if (events_.on_explained) events_.on_explained(words ? *words : failure_text(text) + "\n");
   } else if (*id == handshake_id) {
     const auto facts =
         value ? rpc::codec<app::initialize_result>::decode(*value)
@@ -115,6 +122,26 @@ void review_link::answer(const board_answer& what) {
   client_->send(
       rpc::write_request(id, app::methods::approval_resolve::name, rpc::to_json(params), true));
   answers_.emplace(std::move(id), what.request_id);
+}
+
+void review_link::explain(const board_why& what) {
+  if (!standing_) return;
+  json_writer params;
+  params.open('{');
+  params.field("threadId", what.thread_id);
+  params.key("arguments");
+  params.open('{');
+  params.key("argv");
+  params.open('[');
+  for (const auto& word : what.argv) {
+    params.item();
+    params.text(word);
+  }
+  params.close(']');
+  params.close('}');
+  params.close('}');
+  client_->send(rpc::write_request(std::string{why_id}, app::methods::policy_explain::name,
+                                   std::move(params).take(), true));
 }
 
 void review_link::closed(const reactor::websocket_end& end) {

@@ -23,6 +23,8 @@ struct review_link_events {
   std::function<void(const rpc::app::request_resolved&)> on_resolved;
   /// An answer was taken; or was not, with the daemon's words.
   std::function<void(const std::string& request_id, const std::string& why_not)> on_answered;
+  /// The answer to explain().
+  std::function<void(const std::string& why)> on_explained;
   /// The connection is gone; it is tried again by itself.
   std::function<void(const std::string& why)> on_lost;
   /// It makes no sense to try again: a wrong token, an agent's, another protocol.
@@ -38,6 +40,8 @@ public:
 
   /// Ignored while there is no connection: the question is offered again.
   void answer(const board_answer& what);
+  /// Likewise. Why the command is decided as it is, in words.
+  void explain(const board_why& what);
 
 private:
   void connect();

@@ -332,7 +332,7 @@ result<std::string> explain_for(explainer& source, std::string_view tool, const 
   source.look_again();
   auto told = source.explain(*request);
   if (!told) return told.error();
-  return encode_explain_answer(told->evaluation, told->sandbox);
+  return encode_explanation(told->evaluation, told->sandbox);
 }
 
 } // namespace gatehouse::cli

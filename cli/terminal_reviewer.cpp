@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,8 +29,18 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
+/// Set when the program goes on after it was stopped: the shell has written over the question.
+std::atomic<bool> continued{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_continue(int) {
+  continued = true;
+}
+
 /// One line without its end; nothing at the end of input or when the question is withdrawn.
-std::optional<std::string> read_line(int fd, const std::atomic<bool>& withdrawn) {
+/// @param ask_again is called when the question may no longer be on the screen
+std::optional<std::string> read_line(int fd, const std::atomic<bool>& withdrawn,
+                                     const std::function<void()>& ask_again) {
   constexpr std::size_t longest = 256;
   constexpr int between_looks_ms = 100;
   std::string line;
@@ -36,6 +48,10 @@ std::optional<std::string> read_line(int fd, const std::atomic<bool>& withdrawn)
     pollfd input{fd, POLLIN, 0};
     const int ready = ::poll(&input, 1, between_looks_ms);
     if (withdrawn) return std::nullopt;
+    if (continued.exchange(false)) {
+      line.clear();
+      ask_again();
+    }
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     const auto n = ::read(fd, &c, 1);
     if (n < 0 && errno == EINTR) continue;
@@ -80,9 +96,11 @@ review_answer ask_at(int terminal, const review_request& question,
   if (!write_all(terminal,
                  question.attempt > 1 || question.network ? std::string{readable} + text : text))
     return answer_of(question, review_decision::denied, "the terminal cannot be written to");
+  continued = false;
+  const auto ask_again = [&] { write_all(terminal, text + "> "); };
   for (;;) {
     write_all(terminal, "> ");
-    const auto line = read_line(terminal, withdrawn);
+    const auto line = read_line(terminal, withdrawn, ask_again);
     if (!line) return answer_of(question, review_decision::denied, "no answer: end of input");
     if (auto answer = host_rule_of(question, *line)) return *answer;
     if (const auto decision = decision_of(question, *line))
@@ -97,6 +115,10 @@ actors::question_asker terminal_asker() {
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return {};
   const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0) return {};
+  struct sigaction going_on {};
+  going_on.sa_handler = on_continue;
+  going_on.sa_flags = SA_RESTART;
+  ::sigaction(SIGCONT, &going_on, nullptr);
   // Hosts may be asked about at the same time: one question at a time stands there.
   const auto one_at_a_time = std::make_shared<std::mutex>();
   return [terminal, one_at_a_time](const review_request& question,

@@ -155,7 +155,7 @@ std::string audit_decision(const proposal& what, std::string_view approval_json,
     out.close('}');
   }
   out.key("decision");
-  out.raw(encode_explain_answer(evaluation, first));
+  out.raw(encode_explanation(evaluation, first));
   out.close('}');
   return std::move(out).take();
 }
@@ -215,6 +215,19 @@ std::string audit_stdin(int session_id) {
   out.field("tool", "write_stdin");
   out.key("session_id");
   out.number(session_id);
+  out.close('}');
+  return std::move(out).take();
+}
+
+std::string audit_typed(int session_id, std::size_t bytes) {
+  json_writer out;
+  out.open('{');
+  out.field("tool", "terminal_input");
+  out.field("by", "user");
+  out.key("session_id");
+  out.number(session_id);
+  out.key("bytes");
+  out.number(static_cast<std::int64_t>(bytes));
   out.close('}');
   return std::move(out).take();
 }

@@ -1,6 +1,7 @@
 #include "protocol/call_report_json.hpp"
 
 #include "protocol/explain_json.hpp"
+#include "protocol/explain_text.hpp"
 #include "protocol/utf8.hpp"
 
 #include <boost/json.hpp>
@@ -117,8 +118,14 @@ std::string encode_call_report(const call_report& report, std::optional<int> sta
   for (const auto& attempt : report.attempts)
     attempts.push_back(attempt_json(attempt));
   json::object out;
-  if (report.judged)
+  if (report.judged) {
     out["decision"] = json::parse(encode_explain_answer(report.evaluation, report.sandbox));
+    auto why = why_text(report.evaluation, report.sandbox);
+    for (const auto& review : report.reviews)
+      why += answer_line(review.attempt, to_string(review.decision), to_string(review.reviewer),
+                         review.reason, review.host);
+    out["why"] = text(why);
+  }
   out["reviews"] = std::move(reviews);
   out["attempts"] = std::move(attempts);
   out["stdout"] = text(report.output.stdout_text);

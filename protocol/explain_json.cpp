@@ -1,6 +1,7 @@
 #include "protocol/explain_json.hpp"
 
 #include "protocol/approval_policy_json.hpp"
+#include "protocol/explain_text.hpp"
 #include "protocol/json_quote.hpp"
 #include "protocol/json_tree.hpp"
 #include "protocol/profile_json.hpp"
@@ -324,6 +325,13 @@ std::string encode_explain_answer(const exec_evaluation& evaluation,
   put_text(out, "network", to_string(sandbox.network));
   out += "}}";
   return out;
+}
+
+std::string encode_explanation(const exec_evaluation& evaluation, const sandbox_summary& sandbox) {
+  auto out = encode_explain_answer(evaluation, sandbox);
+  out.pop_back();
+  put_text(out, "why", why_text(evaluation, sandbox));
+  return out += '}';
 }
 
 std::string encode_explain_error(const error& failure) {

@@ -53,6 +53,8 @@ result<recorded_decision> decode_recorded_decision(std::string_view line);
 /// The answer: one line of JSON, without the newline. Bytes that are no UTF-8 appear as U+FFFD.
 std::string encode_explain_answer(const exec_evaluation& evaluation,
                                   const sandbox_summary& sandbox);
+/// The same with `why`: why_text() of it.
+std::string encode_explanation(const exec_evaluation& evaluation, const sandbox_summary& sandbox);
 /// `{"error":{"kind":…,"message":…}}`, with `remedy` where there is one.
 std::string encode_explain_error(const error& failure);
 

@@ -42,15 +42,10 @@ std::string describe_segment(const judged_segment& segment) {
 }
 
 /// The reason for a question that neither a rule nor a danger is the cause of.
-std::string why_asked(approval_mode mode) {
-  return mode == approval_mode::untrusted ? "approval policy `untrusted` asks about all that no "
-                                            "rule allows and no list knows as "
-                                            "harmless"
-                                          : "the call asks for more than its sandbox gives";
-}
+constexpr std::string_view why_asked = "no rule allows it and no list knows it as harmless, or it "
+                                       "asks for more than its sandbox gives";
 
-std::string describe_requirement(const exec_requirement& requirement, approval_mode mode,
-                                 bool sandboxed) {
+std::string describe_requirement(const exec_requirement& requirement, bool sandboxed) {
   std::string text;
   switch (requirement.kind) {
   case requirement_kind::skip:
@@ -68,7 +63,7 @@ std::string describe_requirement(const exec_requirement& requirement, approval_m
   if (!requirement.reason.empty())
     text += ": " + requirement.reason;
   else if (requirement.kind == requirement_kind::needs_approval)
-    text += ": " + why_asked(mode);
+    text.append(": ").append(why_asked);
   text += '\n';
   if (!requirement.proposed_amendment.empty())
     text += std::string{"  a reviewer may add the rule: allow, "} +
@@ -83,13 +78,19 @@ std::string describe_requirement(const exec_requirement& requirement, approval_m
 
 std::string explain_text(std::span<const std::string> argv, const approval_policy& approval,
                          const exec_evaluation& evaluation, const sandbox_summary& sandbox) {
-  auto text = "command: " + shell_join(argv) + "\napproval policy: " + describe(approval) + "\n";
-  text += evaluation.complex ? "segments (not plain: no allow can settle them):\n" : "segments:\n";
+  return to_valid_utf8("command: " + shell_join(argv) + "\napproval policy: " + describe(approval) +
+                       "\n") +
+         why_text(evaluation, sandbox);
+}
+
+std::string why_text(const exec_evaluation& evaluation, const sandbox_summary& sandbox) {
+  std::string text{evaluation.complex ? "segments (not plain: no allow can settle them):\n"
+                                      : "segments:\n"};
   for (const auto& segment : evaluation.segments)
     text += describe_segment(segment);
   if (!evaluation.unread.empty()) text += "not read: " + evaluation.unread + "\n";
-  text += "requirement: " + describe_requirement(evaluation.requirement, approval.mode,
-                                                 sandbox.first_attempt_sandboxed);
+  text += "requirement: " +
+          describe_requirement(evaluation.requirement, sandbox.first_attempt_sandboxed);
   if (evaluation.requirement.kind == requirement_kind::forbidden)
     text += "boundary, if it were allowed: ";
   else
@@ -98,6 +99,15 @@ std::string explain_text(std::span<const std::string> argv, const approval_polic
                                           : std::string{"none of ours"};
   text += ", network " + std::string{to_string(sandbox.network)} + "\n";
   return to_valid_utf8(text);
+}
+
+std::string answer_line(int attempt, std::string_view decision, std::string_view reviewer,
+                        std::string_view reason, std::string_view host) {
+  auto text = "answer to attempt " + std::to_string(attempt);
+  if (!host.empty()) text.append(" about ").append(host);
+  text.append(": ").append(decision).append(", by ").append(reviewer);
+  if (!reason.empty()) text.append(": ").append(reason);
+  return to_valid_utf8(text + "\n");
 }
 
 } // namespace gatehouse

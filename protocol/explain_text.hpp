@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace gatehouse {
 
@@ -14,5 +15,13 @@ namespace gatehouse {
 /// shell, so that no word of a command can draw on the terminal.
 std::string explain_text(std::span<const std::string> argv, const approval_policy& approval,
                          const exec_evaluation& evaluation, const sandbox_summary& sandbox);
+
+/// The part of it that answers "why?" about a call, the same for people at a terminal, in the
+/// console and in the audit: segments and their judges, what policy makes of them, the boundary.
+std::string why_text(const exec_evaluation& evaluation, const sandbox_summary& sandbox);
+/// A line below it: who answered what, "answer to attempt 1: approved, by user: fine".
+/// @param host of a connection; empty: the question was about the call
+std::string answer_line(int attempt, std::string_view decision, std::string_view reviewer,
+                        std::string_view reason, std::string_view host = {});
 
 } // namespace gatehouse

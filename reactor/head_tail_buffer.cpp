@@ -86,6 +86,25 @@ head_tail_buffer::text head_tail_buffer::render() const {
   return out;
 }
 
+head_tail_buffer::rest head_tail_buffer::render_after(std::uint64_t count) const {
+  auto bytes = tail_.substr(tail_begin_) + tail_.substr(0, tail_begin_);
+  if (total_bytes_ == head_.size() + tail_.size()) bytes.insert(0, head_);
+  const auto first = total_bytes_ - bytes.size();
+  rest out;
+  out.from = std::min(std::max(count, first), total_bytes_);
+  std::string_view wanted = bytes;
+  wanted.remove_prefix(out.from - first);
+  if (out.from > count) { // behind a gap
+    const auto torn = orphaned_prefix(wanted);
+    wanted.remove_prefix(torn);
+    out.from += torn;
+  }
+  wanted.remove_suffix(incomplete_utf8_suffix(wanted));
+  out.next = out.from + wanted.size();
+  out.value = to_valid_utf8(wanted);
+  return out;
+}
+
 head_tail_buffer::text head_tail_buffer::take() {
   std::string& last = tail_.empty() ? head_ : tail_;
   std::rotate(tail_.begin(), tail_.begin() + static_cast<std::ptrdiff_t>(tail_begin_), tail_.end());

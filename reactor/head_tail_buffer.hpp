@@ -24,6 +24,13 @@ public:
     std::uint64_t omitted_lines = 0; ///< line ends among them
   };
   [[nodiscard]] text render() const;
+  /// What stands after some count of bytes, without a gap.
+  struct rest {
+    std::string value;      ///< well-formed UTF-8
+    std::uint64_t from = 0; ///< later than asked for where the bytes between are no longer kept
+    std::uint64_t next = 0; ///< where to go on: a character that is not complete waits
+  };
+  [[nodiscard]] rest render_after(std::uint64_t count) const;
   /// `render`, and begins anew with nothing: what a poll gets is what came since the last one. A
   /// character that is not yet complete stays for the next.
   text take();

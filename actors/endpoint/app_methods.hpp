@@ -82,7 +82,9 @@ private:
 /// thread/backgroundTerminals/* (§127)
 struct terminal_methods : app_methods_base {
   void operator()(rpc::app::methods::terminals_list, const rpc::app::thread_params& p) const;
-  void operator()(rpc::app::methods::terminals_read, const rpc::app::terminal_params& p) const;
+  void operator()(rpc::app::methods::terminals_read, const rpc::app::terminal_read_params& p) const;
+  void operator()(rpc::app::methods::terminals_write,
+                  const rpc::app::terminal_write_params& p) const;
   void operator()(rpc::app::methods::terminals_signal,
                   const rpc::app::terminal_signal_params& p) const;
   void operator()(rpc::app::methods::terminals_resize,

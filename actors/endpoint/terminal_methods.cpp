@@ -21,6 +21,10 @@ auto tell_found(const rpc_reply& done) {
   return [done](bool found) { done(rpc::to_json(app::terminal_found_result{found})); };
 }
 
+rpc::failure no_session(std::int64_t id) {
+  return refused("there is no terminal session " + std::to_string(id), "unknownSession");
+}
+
 bool in_range(std::int64_t value, std::int64_t most) {
   return value >= 1 && value <= most;
 }
@@ -40,17 +44,39 @@ void terminal_methods::operator()(app::methods::terminals_list, const app::threa
 }
 
 void terminal_methods::operator()(app::methods::terminals_read,
-                                  const app::terminal_params& p) const {
+                                  const app::terminal_read_params& p) const {
   const auto entry = need(p.thread_id);
   if (!entry) return;
-  entry->handle.send(read_terminal{
-      session_number(p.session_id), [done = done, p](const process_transcript& said) {
-        if (!said.known)
-          return done(refused("there is no terminal session " + std::to_string(p.session_id),
-                              "unknownSession"));
-        done(rpc::to_json(
-            app::terminal_read_result{said.text, static_cast<std::int64_t>(said.total_bytes)}));
-      }});
+  if (p.after_byte && *p.after_byte < 0) return done(wrong_params("`afterByte` is 0 or more"));
+  read_terminal order;
+  order.session_id = session_number(p.session_id);
+  order.after = p.after_byte;
+  order.done = [done = done, p](const process_transcript& said) {
+    if (!said.known) return done(no_session(p.session_id));
+    app::terminal_read_result told;
+    told.output = said.text;
+    told.total_bytes = static_cast<std::int64_t>(said.total_bytes);
+    if (p.after_byte) {
+      told.from_byte = static_cast<std::int64_t>(said.from);
+      told.next_byte = static_cast<std::int64_t>(said.next);
+    }
+    done(rpc::to_json(told));
+  };
+  entry->handle.send(std::move(order));
+}
+
+void terminal_methods::operator()(app::methods::terminals_write,
+                                  const app::terminal_write_params& p) const {
+  const auto entry = need(p.thread_id);
+  if (!entry) return;
+  constexpr std::size_t most_typed = 65536;
+  if (p.text.empty() || p.text.size() > most_typed || p.text.find('\0') != std::string::npos)
+    return done(wrong_params("`text` is 1 to 65536 bytes without NUL"));
+  entry->handle.send(write_terminal{session_number(p.session_id), p.text,
+                                    [done = done](const result<void>& typed) {
+                                      if (typed) return done(rpc::to_json(app::nothing{}));
+                                      done(refused(to_string(typed.error()), "notWritten"));
+                                    }});
 }
 
 void terminal_methods::operator()(app::methods::terminals_signal,

@@ -40,7 +40,7 @@ void tool_methods::operator()(app::methods::policy_explain, const app::explain_p
   using explained = thread_messages::explained_call;
   entry->handle.send(thread_messages::explain_call{
       *std::move(arguments), [done = done](const result<explained>& what) {
-        done(what ? rpc_outcome{encode_explain_answer(what->evaluation, what->sandbox)}
+        done(what ? rpc_outcome{encode_explanation(what->evaluation, what->sandbox)}
                   : failure_of(what.error()));
       }});
 }

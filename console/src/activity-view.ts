@@ -39,6 +39,19 @@ const statusWords: Record<string, string> = {
   declined: 'refused',
 };
 
+const answerWords: Record<string, string> = {
+  accept: 'yes',
+  acceptForSession: 'yes, for the session',
+  decline: 'no',
+  cancel: 'no, and stop',
+};
+
+/** What a call is about, in a line: of a patch its files. */
+function titleOf(item: CommandItem): string {
+  const files = item.changes?.map(({ kind, path }) => `${kind.type} ${path}`);
+  return files?.length ? `patch: ${files.join(', ')}` : item.command;
+}
+
 export function shortThread(id: string): string {
   return id.replace(/^thread-/, '').slice(0, 6);
 }
@@ -62,9 +75,9 @@ class CallRow {
 
   constructor(event: ItemEvent) {
     const { item } = event;
-    const summary = el('summary', {}, this.#status, ' ', code(item.command, 'command'), ' ', this.#facts);
+    const summary = el('summary', {}, this.#status, ' ', code(titleOf(item), 'command'), ' ', this.#facts);
     const element = line(event.threadId, el('details', {}, summary, this.#decision, this.#output));
-    this.row = { element, kind: 'call', threadId: event.threadId, text: item.command };
+    this.row = { element, kind: 'call', threadId: event.threadId, text: titleOf(item) };
     this.#output.hidden = true;
     this.update(item);
   }
@@ -91,9 +104,9 @@ class CallRow {
     if (item.durationMs !== undefined) parts.push(`${item.durationMs} ms`);
     this.#facts.textContent = parts.join(', ');
     if (this.#bytes === 0 && item.aggregatedOutput) this.output(item.aggregatedOutput);
-    const decision = (item.report as { decision?: Explanation } | undefined)?.decision;
+    const { decision, why } = (item.report ?? {}) as { decision?: Explanation; why?: string };
     const said = item.message ? el('p', { class: 'told' }, 'The agent was told: ', foreign(item.message)) : '';
-    this.#decision.replaceChildren(said, decision?.segments ? explanationView(decision) : '');
+    this.#decision.replaceChildren(said, decision?.segments ? explanationView(decision, why) : '');
   }
 }
 
@@ -181,7 +194,7 @@ export class ActivityView {
 
   #answered(event: RequestResolved): void {
     const yes = /^(accept|applyNetwork)/.test(event.decision);
-    const content: Node[] = [badge(event.decision, yes ? 'allow' : 'forbidden')];
+    const content: Node[] = [badge(answerWords[event.decision] ?? event.decision, yes ? 'allow' : 'forbidden')];
     const call = this.#calls.get(callKey(event.threadId, event.itemId));
     if (call) content.push(code(call.row.text));
     content.push(el('span', { class: 'quiet' }, ` answered by ${event.reviewer}`));

@@ -1,7 +1,7 @@
 import { patchOf, type ApprovalDecision, type ApprovalRequest, type ReviewerClient } from '@gatehouse/client/browser';
 import type { Announcer } from './announcer';
 import { badge, button, code, el, errorText, facts, foreign } from './dom';
-import { boundaryText, segmentList } from './explanation-view';
+import { boundaryText, ruleText, segmentList, whyView } from './explanation-view';
 import { patchView } from './patch-view';
 import type { Explanation } from './model';
 import { shellJoin } from './shell-words';
@@ -54,6 +54,7 @@ class Card {
   #note = el('p', { class: 'problem', role: 'alert' });
   #segments = el('div', {}, el('p', { class: 'quiet' }, 'Reading the command…'));
   #boundary = el('span', {}, '…');
+  #rule: HTMLElement;
   #ready = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -62,6 +63,9 @@ class Card {
     private readonly client: ReviewerClient,
   ) {
     this.choices = choicesOf(question);
+    // The widest that it can mean, until the daemon has said what it means.
+    const words = { proposed_amendment: question.proposedExecpolicyAmendment ?? [] };
+    this.#rule = el('span', {}, ruleText({ requirement: words } as unknown as Explanation));
     const title = `approval-${question.requestId}`;
     const without = question.withoutSandbox;
     const patch = patchOf(question);
@@ -92,21 +96,9 @@ class Card {
         ['It writes', question.writeTargets?.length ? code(shellJoin(question.writeTargets)) : undefined],
         ['Host', question.networkTarget ? code(question.networkTarget) : undefined],
         ['A yes allows', question.willBeAllowed && el('strong', {}, foreign(question.willBeAllowed))],
-        ['More permissions', (question.permissions ?? question.additionalPermissions)
-            ? code(JSON.stringify(question.permissions ?? question.additionalPermissions))
-            : undefined],
-        [
-          'The rule',
-          question.proposedExecpolicyAmendment?.length
-            ? el(
-                'span',
-                {},
-                'from now on, without a question and by default without the sandbox, all that begins with ',
-                code(shellJoin(question.proposedExecpolicyAmendment)),
-              )
-            : undefined,
-        ],
-        ['Boundary', this.#boundary],
+        ['The rule', question.proposedExecpolicyAmendment?.length ? this.#rule : undefined],
+        ['Boundary now', this.#boundary],
+        ['After a yes', this.#afterYes()],
         ['Commands', patch ? undefined : this.#segments],
       ),
       patch && patchView(patch.text),
@@ -117,6 +109,16 @@ class Card {
       this.#segments.replaceChildren(el('p', { class: 'quiet' }, 'None: this is about later commands.'));
       this.#boundary.textContent = 'the sandbox stays';
     } else void this.#explain();
+  }
+
+  /** The boundary that a yes leads to. */
+  #afterYes(): HTMLElement {
+    const { question } = this;
+    if (question.withoutSandbox) return badge('without the sandbox', 'forbidden');
+    const more = question.permissions ?? question.additionalPermissions;
+    if (more) return el('span', {}, 'the same, and ', code(JSON.stringify(more)));
+    if (question.networkTarget) return el('span', {}, 'the same, and ', code(question.networkTarget));
+    return el('span', {}, 'the same');
   }
 
   /** Answers count from a moment after the question has come to the front. */
@@ -173,10 +175,10 @@ class Card {
     try {
       const { threadId, argv } = this.question;
       const told = (await this.client.explain({ threadId, arguments: { argv } })) as Explanation;
-      this.#segments.replaceChildren(segmentList(told));
-      this.#boundary.replaceChildren(
-        this.question.withoutSandbox ? `now ${boundaryText(told)}; after a yes WITHOUT the sandbox` : boundaryText(told),
-      );
+      this.#segments.replaceChildren(segmentList(told), whyView(told.why) ?? '');
+      this.#boundary.replaceChildren(boundaryText(told));
+      if (shellJoin(told.requirement.proposed_amendment ?? []) === shellJoin(this.question.proposedExecpolicyAmendment ?? []))
+        this.#rule.replaceChildren(ruleText(told, this.question.withoutSandbox) ?? '');
     } catch (error) {
       this.#segments.replaceChildren(el('p', { class: 'quiet' }, foreign(errorText(error))));
       this.#boundary.textContent = 'not known';
@@ -215,7 +217,7 @@ export class ApprovalsView {
         ' choose another, ',
         el('kbd', {}, '1'),
         '–',
-        el('kbd', {}, '5'),
+        el('kbd', {}, '6'),
         ' change the page.',
       ),
     );

@@ -7,6 +7,7 @@ import { button, el, errorText, foreign } from './dom';
 import { ExplainPage } from './explain-page';
 import { GrantsPage } from './grants-page';
 import { ProfilesPage } from './profiles-page';
+import { SessionsPage } from './sessions-page';
 
 let client: ReviewerClient | undefined;
 const present = () => client;
@@ -20,6 +21,7 @@ const approvals = new ApprovalsView(announcer, (waiting) => {
   document.title = waiting === 0 ? 'Gatehouse' : `(${waiting}) Gatehouse`;
 });
 const activity = new ActivityView();
+const sessions = new SessionsPage(present, announcer);
 const explain = new ExplainPage(present);
 const profiles = new ProfilesPage(present);
 const grants = new GrantsPage(present, announcer);
@@ -27,6 +29,7 @@ const grants = new GrantsPage(present, announcer);
 const pages: { name: string; element: HTMLElement; refresh?: () => Promise<void> }[] = [
   { name: 'Approvals', element: approvals.element },
   { name: 'Activity', element: activity.element },
+  { name: 'Sessions', element: sessions.element, refresh: () => sessions.refresh() },
   { name: 'Explain', element: explain.element, refresh: () => explain.refresh() },
   { name: 'Profiles', element: profiles.element, refresh: () => profiles.refresh() },
   { name: 'Grants', element: grants.element, refresh: () => grants.refresh() },
@@ -60,6 +63,7 @@ function setState(text: string, kind: string): void {
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.isComposing) return;
   const target = event.target as HTMLElement;
+  if (target.closest('.terminal-frame')) return; // the session's
   if (target.closest('input, textarea, select')) {
     if (event.key === 'Escape') target.blur();
     return;
@@ -101,6 +105,7 @@ async function connect(): Promise<void> {
   for (const show of waiting.splice(0)) show();
   setState('connected', 'good');
   activity.listen(connected);
+  sessions.listen(connected);
   connected.on('connected', ({ renewed }) => {
     setState('connected', 'good');
     if (renewed) announcer.say('Connected again. The daemon was started anew: its former threads are gone.');

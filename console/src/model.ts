@@ -18,9 +18,14 @@ export interface Explanation {
     bypass_sandbox: boolean;
     reason?: string;
     proposed_amendment?: string[];
+    amendment_exact?: boolean;
+    /** `keep` or `bypass` */
+    amendment_sandbox?: string;
     refused_by?: string;
   };
   sandbox: { backend: string; first_attempt: string; network: string };
+  /** All of it in words, as the terminal and the audit say it. */
+  why?: string;
 }
 
 export interface ProfileEntry {
@@ -32,20 +37,4 @@ export interface Profile {
   type: string;
   network?: string;
   file_system?: { type: string; entries?: ProfileEntry[] };
-}
-
-const specialPlaces: Record<string, string> = {
-  root: '/ (everything)',
-  project_roots: 'the workspace',
-  slash_tmp: '/tmp',
-  tmpdir: '$TMPDIR',
-};
-
-/** What an entry is about, whatever form it has. */
-export function pathText(path: ProfileEntry['path']): string {
-  if (path.path !== undefined) return path.path;
-  if (path.pattern !== undefined) return path.pattern;
-  const { kind, subpath } = (path.value ?? {}) as { kind?: string; subpath?: string };
-  if (kind === undefined) return JSON.stringify(path);
-  return (specialPlaces[kind] ?? kind) + (subpath ? ` / ${subpath}` : '');
 }

@@ -26,5 +26,5 @@ export function patchView(text: string): HTMLElement {
   }
   if (lines.length > mostLines)
     body.append(el('span', { class: 'line place' }, `… ${lines.length - mostLines} more lines: say no and read the patch as a file first`));
-  return el('details', { class: 'patch', open: true }, el('summary', {}, `${added} lines added, ${removed} removed`), body);
+  return el('details', { class: 'patch', open: true }, el('summary', {}, `${added} ${added === 1 ? 'line' : 'lines'} added, ${removed} removed`), body);
 }

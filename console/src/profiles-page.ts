@@ -1,28 +1,34 @@
 import type { ReviewerClient } from '@gatehouse/client/browser';
 import { badge, code, el, errorText, foreign } from './dom';
-import { pathText, type Profile } from './model';
+import type { Profile } from './model';
+import { placesOf, type Access, type Place } from './profile-tree';
 
-const groups: [string, string, string][] = [
-  ['write', 'May read and change', 'allow'],
-  ['read', 'May read', ''],
-  ['none', 'Is closed', 'forbidden'],
-];
+const badges: Record<Access, [string, string]> = {
+  write: ['may change', 'allow'],
+  read: ['may read', ''],
+  closed: ['closed', 'forbidden'],
+};
+
+function branch(place: Place): HTMLElement {
+  const [text, kind] = badges[place.access];
+  const row = el('li', {}, badge(text, kind), code(place.name));
+  if (place.places.length > 0) row.append(el('ul', {}, ...place.places.map(branch)));
+  return row;
+}
 
 function tree(profile: Profile): HTMLElement {
+  const free = profile.type !== 'managed';
   const list = el('ul', { class: 'tree' });
-  const files = profile.file_system;
-  if (profile.type !== 'managed')
-    list.append(el('li', {}, badge('no sandbox', 'forbidden'), ` ${profile.type}: nothing is held back`));
-  else if (files?.type !== 'restricted')
-    list.append(el('li', {}, badge('all files', 'allow'), ' every file may be read and changed'));
-  for (const [access, title, kind] of groups) {
-    const entries = (files?.entries ?? []).filter((entry) => entry.access === access || (access === 'none' && entry.access === 'deny'));
-    if (entries.length === 0) continue;
-    const branch = el('ul', {}, ...entries.map((entry) => el('li', {}, code(pathText(entry.path)))));
-    list.append(el('li', {}, badge(title, kind), branch));
+  if (free) list.append(el('li', {}, badge('no sandbox', 'forbidden'), ` ${profile.type}: nothing is held back`));
+  else list.append(branch(placesOf(profile)));
+  if (profile.network) {
+    const open = profile.network === 'enabled';
+    list.append(el('li', {}, badge(open ? 'open' : 'closed', open ? 'allow' : 'forbidden'), 'the network'));
   }
-  if (profile.network) list.append(el('li', {}, badge('Network', profile.network === 'enabled' ? 'allow' : 'forbidden'), ` ${profile.network}`));
-  return list;
+  const writes = !free && profile.file_system?.entries?.some((entry) => entry.access === 'write');
+  if (!writes) return list;
+  const kept = 'Protected names (.git, .ssh, …) in what may be changed stay as they are, unless a line names them.';
+  return el('div', {}, list, el('p', { class: 'quiet' }, kept));
 }
 
 /** The profiles that can be named, as what they open and close. */

@@ -232,8 +232,17 @@ struct terminals_read {
   static constexpr std::string_view about =
       "What is kept of all the output of a session; it takes nothing from the polls.";
   static constexpr caller who = caller::anyone;
-  using params = terminal_params;
+  using params = terminal_read_params;
   using result = terminal_read_result;
+};
+struct terminals_write {
+  static constexpr std::string_view name = "thread/backgroundTerminals/write";
+  static constexpr std::string_view about =
+      "Types into the terminal of a session: a person's own input, so that nobody is asked. It is "
+      "recorded before it happens, by its length; agents use write_stdin.";
+  static constexpr caller who = caller::reviewer;
+  using params = terminal_write_params;
+  using result = nothing;
 };
 struct terminals_signal {
   static constexpr std::string_view name = "thread/backgroundTerminals/signal";
@@ -316,17 +325,19 @@ struct profile_list {
 
 } // namespace methods
 
-using method_list = std::tuple<
-    methods::initialize, methods::thread_start, methods::thread_resume, methods::settings_update,
-    methods::thread_unsubscribe, methods::thread_read, methods::thread_list, methods::thread_close,
-    methods::turn_start, methods::turn_complete, methods::turn_interrupt, methods::tool_call,
-    methods::tool_cancel, methods::command_exec, methods::command_write, methods::command_resize,
-    methods::command_terminate, methods::read_file, methods::write_file, methods::create_directory,
-    methods::get_metadata, methods::read_directory, methods::remove, methods::copy,
-    methods::terminals_list, methods::terminals_read, methods::terminals_signal,
-    methods::terminals_resize, methods::terminals_terminate, methods::terminals_clean,
-    methods::policy_explain, methods::approval_list, methods::approval_resolve,
-    methods::approval_allow_refused, methods::grant_revoke, methods::profile_list>;
+using method_list =
+    std::tuple<methods::initialize, methods::thread_start, methods::thread_resume,
+               methods::settings_update, methods::thread_unsubscribe, methods::thread_read,
+               methods::thread_list, methods::thread_close, methods::turn_start,
+               methods::turn_complete, methods::turn_interrupt, methods::tool_call,
+               methods::tool_cancel, methods::command_exec, methods::command_write,
+               methods::command_resize, methods::command_terminate, methods::read_file,
+               methods::write_file, methods::create_directory, methods::get_metadata,
+               methods::read_directory, methods::remove, methods::copy, methods::terminals_list,
+               methods::terminals_read, methods::terminals_write, methods::terminals_signal,
+               methods::terminals_resize, methods::terminals_terminate, methods::terminals_clean,
+               methods::policy_explain, methods::approval_list, methods::approval_resolve,
+               methods::approval_allow_refused, methods::grant_revoke, methods::profile_list>;
 
 /// The requests of the server: questions to reviewers, by what they are about.
 namespace server_requests {

@@ -231,6 +231,16 @@ struct terminal_params {
   std::string thread_id;
   std::int64_t session_id = 0;
 };
+struct terminal_read_params {
+  std::string thread_id;
+  std::int64_t session_id = 0;
+  std::optional<std::int64_t> after_byte;
+};
+struct terminal_write_params {
+  std::string thread_id;
+  std::int64_t session_id = 0;
+  std::string text;
+};
 struct terminal_signal_params {
   std::string thread_id;
   std::int64_t session_id = 0;
@@ -259,6 +269,8 @@ struct terminal_list_result {
 struct terminal_read_result {
   std::string output;
   std::int64_t total_bytes = 0;
+  std::optional<std::int64_t> from_byte;
+  std::optional<std::int64_t> next_byte;
 };
 struct terminal_found_result {
   bool found = false;

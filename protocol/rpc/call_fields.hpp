@@ -70,6 +70,31 @@ struct described<app::terminal_params> {
 };
 
 template <>
+struct described<app::terminal_read_params> {
+  static constexpr std::string_view name = "TerminalReadParams";
+  static constexpr std::string_view about = "Which output of a terminal session to read.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_read_params::thread_id, "");
+    v.field("sessionId", &app::terminal_read_params::session_id, "");
+    v.field("afterByte", &app::terminal_read_params::after_byte,
+            "only what came after so many bytes, without a gap; left out: beginning and end");
+  }
+};
+
+template <>
+struct described<app::terminal_write_params> {
+  static constexpr std::string_view name = "TerminalWriteParams";
+  static constexpr std::string_view about = "What a person types into a terminal session.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("threadId", &app::terminal_write_params::thread_id, "");
+    v.field("sessionId", &app::terminal_write_params::session_id, "");
+    v.field("text", &app::terminal_write_params::text, "1 to 65536 bytes of UTF-8 without NUL");
+  }
+};
+
+template <>
 struct described<app::terminal_signal_params> {
   static constexpr std::string_view name = "TerminalSignalParams";
   static constexpr std::string_view about = "A signal for the process group of a session.";
@@ -131,8 +156,16 @@ struct described<app::terminal_read_result> {
       "What is kept of all the output of a session; reading it is no poll.";
   template <class V>
   static void fields(V& v) {
-    v.field("output", &app::terminal_read_result::output, "beginning and end");
+    v.field("output", &app::terminal_read_result::output,
+            "beginning and end, with a line about what is missing between them; with `afterByte` "
+            "what stands from `fromByte` to `nextByte`");
     v.field("totalBytes", &app::terminal_read_result::total_bytes, "as they came");
+    v.field("fromByte", &app::terminal_read_result::from_byte,
+            "with `afterByte`: that number, or a later one where the bytes between are no longer "
+            "kept");
+    v.field(
+        "nextByte", &app::terminal_read_result::next_byte,
+        "with `afterByte`: the next `afterByte`; a character that is not complete waits for it");
   }
 };
 

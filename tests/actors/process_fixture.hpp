@@ -123,8 +123,8 @@ struct process_stage {
   /// Waits until a session has said `word`.
   bool heard(int id, const std::string& word) {
     const auto said = [&] {
-      return wait(ask<actors::process_transcript_ptr>(actors::read_v, id))->text.find(word) !=
-             std::string::npos;
+      return wait(ask<actors::process_transcript_ptr>(actors::read_v, id, actors::whole_transcript))
+                 ->text.find(word) != std::string::npos;
     };
     return loop.run_until(said, std::chrono::seconds{20});
   }

@@ -199,7 +199,7 @@ TEST_SUITE("actors.process_manager") {
     CHECK(all[0].background);
     CHECK(all[0].running);
     CHECK(all[0].sandboxed);
-    CHECK(!stage.wait(stage.ask<process_transcript_ptr>(read_v, 4711))->known);
+    CHECK(!stage.wait(stage.ask<process_transcript_ptr>(read_v, 4711, whole_transcript))->known);
     CHECK(stage.wait(stage.ask<bool>(signal_v, 1001, SIGUSR1)));
     std::string rest;
     CHECK(stage.finish(1001, rest).result.exit_code == 9);

@@ -232,6 +232,41 @@ TEST_SUITE("actors.thread_terminals") {
     CHECK(s.nothing_left());
   }
 
+  TEST_CASE("§127 a person types into a session at once, and reads on without a gap") {
+    session s;
+    const auto said = s.exec("read a; echo \"got $a\"; sleep 600", 250ms, true);
+    const auto pipes = s.exec("sleep 600");
+    REQUIRE((said.session_id && pipes.session_id));
+    // A poll of the agent that waits does not hold up the person.
+    const auto poll = s.begin(stdin_arguments{*said.session_id, "", 20s, {}});
+    const auto type = [&](int id, std::string chars) {
+      std::optional<result<void>> told;
+      s.thread->send(
+          write_terminal{id, std::move(chars), [&](const result<void>& how) { told = how; }});
+      s.wait([&] { return told.has_value(); });
+      return *told;
+    };
+    CHECK(type(*said.session_id, "yes\n"));
+    std::string text;
+    std::int64_t at = 0;
+    s.wait([&] {
+      std::optional<process_transcript> piece;
+      s.thread->send(read_terminal{*said.session_id, [&](const auto& t) { piece = t; }, at});
+      s.wait([&] { return piece.has_value(); });
+      CHECK(piece->from == static_cast<std::uint64_t>(at));
+      text += piece->text;
+      at = static_cast<std::int64_t>(piece->next);
+      return text.find("got yes") != std::string::npos;
+    });
+    CHECK(text == "yes\r\ngot yes\r\n");
+    CHECK(type(*pipes.session_id, "x").error().message.find("no terminal") != std::string::npos);
+    CHECK(type(4711, "x").error().code == errc::not_found);
+    s.thread->send(cancel_call{"call-3"});
+    (void)s.report(poll);
+    s.thread->send(clean_terminals{{}});
+    CHECK(s.nothing_left());
+  }
+
   TEST_CASE("§99a a thread that is closed takes its sessions with it") {
     session s;
     REQUIRE(s.exec("trap '' TERM INT; sleep 600 & sleep 600").session_id);

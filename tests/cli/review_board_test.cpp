@@ -54,6 +54,19 @@ TEST_SUITE("cli.review_board") {
     CHECK(patch.find("*** Update File: a\n") != std::string::npos);
   }
 
+  TEST_CASE("§133a ? asks the daemon why, and answers nothing") {
+    review_board board;
+    board.connected("unix:///s", {asked("r1")}, plain);
+    const auto step = board.typed('?', plain);
+    CHECK_FALSE(step.answer);
+    REQUIRE(step.why);
+    CHECK(step.why->thread_id == "t1");
+    CHECK(step.why->argv == std::vector<std::string>{"rm", "-rf", "build-r1"});
+    CHECK(has(board.explained("segments:\n  \x1b[2J\n"), "segments:\n  \\u{1b}[2J\n> "));
+    CHECK(board.typed('y', plain).answer);
+    CHECK_FALSE(board.typed('?', plain).why);
+  }
+
   TEST_CASE("§50 one key answers with the decision and the digest of what was shown") {
     review_board board;
     CHECK(has(board.connected("unix:///s", {asked("r1")}, plain), "build-r1"));

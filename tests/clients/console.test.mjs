@@ -81,6 +81,8 @@ test('§201 an approval appears within a second of the call, is answered by key,
   context.diagnostic(`the approval appeared after ${took} ms`);
   await card().getByText('rm -rf no-such-thing', { exact: true }).first().waitFor();
   await card().locator('.segment .badge.prompt').waitFor();
+  // The rule means what the terminal says it means: no wider in words than in fact.
+  await card().getByText('but inside the sandbox, exactly: rm -rf no-such-thing').waitFor();
   assert.match(await page.locator('[role=status].visually-hidden').textContent(), /Approval needed: rm -rf/);
   assert.equal(await page.title(), '(1) Gatehouse');
   await card().getByRole('button', { name: 'Yes, once' }).isEnabled();
@@ -198,7 +200,13 @@ test('§133a explain shows the whole decision, and nothing runs', limit, async (
 
 test('profiles are drawn as what they open and close', limit, async () => {
   await show('Profiles');
-  await page.getByRole('heading', { name: 'workspace-write' }).waitFor();
+  const card = page.locator('article', { has: page.getByRole('heading', { name: 'workspace-write' }) });
+  await card.waitFor();
+  const rows = async (list) => (await list.locator(':scope > li').allInnerTexts()).map((text) => text.split('\n')[0]);
+  // A tree: what is opened in the root stands below it.
+  assert.match((await rows(card.locator('ul.tree')))[0], /^may read\s*\/$/);
+  const below = await card.locator('ul.tree > li > ul > li').allInnerTexts();
+  assert.ok(below.some((text) => /may change\s*the workspace/.test(text)) && below.some((text) => /may change\s*tmp/.test(text)), below.join('|'));
   await picture('profiles');
   await accessible('profiles');
 });
@@ -265,6 +273,31 @@ test('§D13 a page of another port gets nothing: no socket, no script, no frame,
   assert.equal(await status(daemon, { path: new URL(home).pathname, headers: { Origin: 'http://evil.example' } }), 403);
   await evil.close();
   other.close();
+});
+
+test('§201 a connection that is cut comes back by itself, and the question that stood is answered', limit, async () => {
+  const home = page.url();
+  const cut = await context.newPage();
+  const ways = [];
+  await cut.routeWebSocket(/socket$/, (way) => {
+    way.connectToServer();
+    ways.push(way);
+  });
+  await cut.goto(home);
+  await cut.getByText('connected', { exact: true }).waitFor();
+  const call = agent.callTool(shell(thread, ['rm', '-rf', 'no-such-fifth']));
+  const question = cut.locator('.approval.selected', { hasText: 'no-such-fifth' });
+  await question.waitFor();
+  await ways[0].close({ code: 1001, reason: 'cut' });
+  await until(() => ways.length === 2);
+  await cut.getByText('connected', { exact: true }).waitFor();
+  await question.waitFor();
+  assert.equal(await cut.locator('.approval').count(), 1);
+  await cut.waitForFunction(() => !document.querySelector('.approval.selected button').disabled);
+  await cut.keyboard.press('y');
+  assert.equal((await call).status, 'completed');
+  await question.waitFor({ state: 'detached' });
+  await cut.close();
 });
 
 test('the page survives a restart of the daemon, and says what is gone', limit, async () => {

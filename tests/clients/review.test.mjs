@@ -74,6 +74,8 @@ inTmux('§204 a question of a running daemon appears at another terminal and one
   const call = ask();
   await terminal.shows('rm -rf no-such-thing');
   await terminal.shows('[y] yes, once');
+  terminal.type('?');
+  await terminal.shows(/segments:[\s\S]*requirement: needs an approval[\s\S]*boundary: sandbox/);
   terminal.type('y');
   assert.equal((await call).status, 'completed');
   const second = ask();
@@ -144,6 +146,31 @@ inTmux(
     await call;
   },
   ['-x', '44', '-y', '30'],
+  { NO_COLOR: '1' },
+);
+
+inTmux(
+  '§204 the question of `gatehouse run` was gone from the screen after the program had been stopped and continued',
+  async (terminal) => {
+    terminal.type(`cd ${daemon.workspace}; ${gatehouse} run --profile workspace-write -- rm -rf no-such-run`, 'Enter');
+    await terminal.shows('[n] no');
+    assert.doesNotMatch(terminal.screen('-e'), /\x1b\[[0-9;]*[1-9]m/);
+    terminal.type('C-z');
+    await terminal.shows(/Stopped/);
+    terminal.type('fg', 'Enter');
+    await terminal.shows(/fg[\s\S]*command: rm -rf no-such-run[\s\S]*\[n\] no[\s\S]*> /);
+    terminal.type('x', 'Enter');
+    await terminal.shows('please type one of the letters');
+    terminal.type('y', 'Enter');
+    await terminal.shows(/approved by user; in the linux sandbox/);
+    terminal.type(`clear; ${gatehouse} run --profile workspace-write -- rm -rf no-such-run`, 'Enter');
+    await terminal.shows('[q] no, and stop here');
+    terminal.type('C-c');
+    await terminal.shows('The call was cancelled');
+    terminal.type('echo "status $?"', 'Enter');
+    await terminal.shows('status 120');
+  },
+  ['-x', '50', '-y', '40'],
   { NO_COLOR: '1' },
 );
 

@@ -1,6 +1,8 @@
 // §201 The VS Code extension against the real daemon: only the editor's own API is played.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
@@ -150,4 +152,21 @@ test('the package has what vsce asks for, and a workspace can set nothing that w
   for (const name of ['README.md', 'CHANGELOG.md', '.vscodeignore']) assert.ok(readFileSync(new URL(name, folder)).length > 0);
   const { properties } = about.contributes.configuration;
   for (const name of ['program', 'address', 'tokens', 'profile', 'approvalPolicy']) assert.equal(properties[`gatehouse.${name}`].scope, 'machine', name);
+});
+
+test('vsce makes the package without a network, and only what the editor needs is in it', limit, async () => {
+  const vsce = fileURLToPath(new URL('node_modules/@vscode/vsce/vsce', import.meta.url));
+  const out = mkdtempSync('/var/tmp/gatehouse-test-');
+  const env = { PATH: process.env.PATH, HOME: out, npm_config_offline: 'true' };
+  const run = (...args) => promisify(execFile)(process.execPath, [vsce, ...args], { cwd: fileURLToPath(folder), env });
+  try {
+    const packed = await run('package', '--no-dependencies', '--skip-license', '--out', `${out}/gatehouse.vsix`);
+    assert.ok(readFileSync(`${out}/gatehouse.vsix`).length > 10_000, packed.stdout);
+    assert.doesNotMatch(packed.stdout + packed.stderr, /WARNING/);
+    const { stdout } = await run('ls', '--no-dependencies');
+    const files = stdout.trim().split('\n').filter((line) => /^[\w./-]+$/.test(line));
+    assert.deepEqual(files.sort(), ['CHANGELOG.md', 'README.md', 'dist/extension.cjs', 'package.json']);
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
 });

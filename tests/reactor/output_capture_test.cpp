@@ -188,4 +188,29 @@ TEST_SUITE("reactor.output_capture") {
       CHECK(buffer.render().omitted_lines == lines - (text.back() == '\n' ? 1 : 0));
     }
   }
+
+  TEST_CASE("§127 reading on after a count of bytes leaves no gap and tears no character") {
+    head_tail_buffer buffer{12};
+    buffer.append("ab\xC3");
+    auto piece = buffer.render_after(0);
+    CHECK(piece.value == "ab");
+    CHECK(piece.next == 2);
+    buffer.append("\xBC"
+                  "cd");
+    piece = buffer.render_after(piece.next);
+    CHECK(piece.value == "\xC3\xBC"
+                         "cd");
+    CHECK((piece.from == 2 && piece.next == 6));
+    CHECK(buffer.render_after(6).value.empty());
+    CHECK(buffer.render_after(99).from == 6); // never beyond what there is
+    buffer.append("0123456789");
+    piece = buffer.render_after(6); // what came between is no longer kept
+    CHECK(piece.value == "456789");
+    CHECK((piece.from == 10 && piece.next == 16));
+    CHECK(buffer.render_after(12).from == 12);
+    head_tail_buffer torn{4};
+    torn.append("abc\xE2\x82\xAC");
+    CHECK(torn.render_after(0).from == 6);
+    CHECK(torn.render_after(0).value.empty());
+  }
 }

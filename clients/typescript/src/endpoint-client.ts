@@ -93,7 +93,7 @@ export abstract class EndpointClient {
     return (await this.session.request('thread/backgroundTerminals/list', { threadId })).data;
   }
 
-  /** What is kept of all the output of a session. It takes nothing from `write_stdin`. */
+  /** What is kept of all the output of a session, or with `afterByte` what came since. It takes nothing from `write_stdin`. */
   readTerminal(params: Params<'thread/backgroundTerminals/read'>): Result<'thread/backgroundTerminals/read'> {
     return this.session.request('thread/backgroundTerminals/read', params);
   }

@@ -685,12 +685,24 @@ export interface TerminalParams {
   sessionId: number;
 }
 
+/** Which output of a terminal session to read. */
+export interface TerminalReadParams {
+  threadId: string;
+  sessionId: number;
+  /** only what came after so many bytes, without a gap; left out: beginning and end */
+  afterByte?: number;
+}
+
 /** What is kept of all the output of a session; reading it is no poll. */
 export interface TerminalReadResult {
-  /** beginning and end */
+  /** beginning and end, with a line about what is missing between them; with `afterByte` what stands from `fromByte` to `nextByte` */
   output: string;
   /** as they came */
   totalBytes: number;
+  /** with `afterByte`: that number, or a later one where the bytes between are no longer kept */
+  fromByte?: number;
+  /** with `afterByte`: the next `afterByte`; a character that is not complete waits for it */
+  nextByte?: number;
 }
 
 /** The new size of a terminal. */
@@ -717,6 +729,14 @@ export interface TerminalSize {
   rows: number;
   /** 1 to 1000 */
   cols: number;
+}
+
+/** What a person types into a terminal session. */
+export interface TerminalWriteParams {
+  threadId: string;
+  sessionId: number;
+  /** 1 to 65536 bytes of UTF-8 without NUL */
+  text: string;
 }
 
 /** The machine that the calls of a thread run on. */
@@ -980,7 +1000,9 @@ export interface Requests {
   /** The terminal sessions of a thread (§127). */
   'thread/backgroundTerminals/list': { params: ThreadParams; result: TerminalListResult };
   /** What is kept of all the output of a session; it takes nothing from the polls. */
-  'thread/backgroundTerminals/read': { params: TerminalParams; result: TerminalReadResult };
+  'thread/backgroundTerminals/read': { params: TerminalReadParams; result: TerminalReadResult };
+  /** Types into the terminal of a session: a person's own input, so that nobody is asked. It is recorded before it happens, by its length; agents use write_stdin. */
+  'thread/backgroundTerminals/write': { params: TerminalWriteParams; result: Nothing };
   /** Sends a signal to the process group of a session. */
   'thread/backgroundTerminals/signal': { params: TerminalSignalParams; result: TerminalFoundResult };
   /** Sets the size of a terminal. */
@@ -1060,6 +1082,7 @@ export type ReviewerMethod =
   | 'fs/copy'
   | 'thread/backgroundTerminals/list'
   | 'thread/backgroundTerminals/read'
+  | 'thread/backgroundTerminals/write'
   | 'thread/backgroundTerminals/signal'
   | 'thread/backgroundTerminals/resize'
   | 'thread/backgroundTerminals/terminate'

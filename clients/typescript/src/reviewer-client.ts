@@ -29,6 +29,11 @@ export class ReviewerClient extends EndpointClient {
     await this.session.request('approval/resolve', { ...details, threadId, requestId, actionDigest, decision });
   }
 
+  /** A person's own input for a terminal session: nobody is asked about it. */
+  async writeTerminal(params: Requests['thread/backgroundTerminals/write']['params']): Promise<void> {
+    await this.session.request('thread/backgroundTerminals/write', params);
+  }
+
   /** Other settings for the calls of a thread that are still to come; what is left out stays. */
   updateSettings(
     params: Requests['thread/settings/update']['params'],
