@@ -292,10 +292,25 @@ void call_flow::on(flow::cancelled&) {
   }
 }
 
+namespace {
+
+/// Whatever else is to be said: the hosts that were refused, but for the one that is told already.
+std::string with_refused_hosts(std::string message, const attempt_record& attempt) {
+  auto untold = attempt.blocked;
+  if (attempt.denied && attempt.denied->kind == denial_kind::network)
+    std::erase_if(untold, [&](const auto& what) {
+      return !what.target.host.empty() && to_string(what.target) == attempt.denied->host;
+    });
+  if (untold.empty()) return message;
+  return message + (message.empty() ? "" : "\n") + blocked_connections_note(untold);
+}
+
+} // namespace
+
 void call_flow::end_after_last_attempt() {
   const attempt_record& last = report_.attempts.back();
   if (last.ending == attempt_ending::cancelled)
-    return end(call_ending::aborted, cancelled_message(last));
+    return end(call_ending::aborted, with_refused_hosts(cancelled_message(last), last));
   if (last.ending == attempt_ending::not_started && !last.exit_code)
     return end(call_ending::failed, {},
                last.failure.value_or(error{errc::internal, "the attempt did not start", {}}));
@@ -308,9 +323,7 @@ void call_flow::end_after_last_attempt() {
     message = lost_message(*last.failure);
   else if (last.failure)
     message = report_.patch ? patch_failure_message(*last.failure) : failure_message(*last.failure);
-  else if (!last.blocked.empty())
-    message = blocked_connections_note(last.blocked);
-  end(call_ending::completed, std::move(message));
+  end(call_ending::completed, with_refused_hosts(std::move(message), last));
 }
 
 void call_flow::end(call_ending ending, std::string message, std::optional<error> failure) {

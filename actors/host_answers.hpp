@@ -17,16 +17,21 @@ public:
     std::uint64_t id = 0; ///< for `revoke`; never reused
     host_key host;
     bool allowed = false;
+    bool kept = false; ///< a rule file has it, too
   };
 
   /// A later answer about the same host replaces this one, under an id of its own.
   void remember(const host_key& host, bool allowed);
   /// Unset: nothing was answered.
   [[nodiscard]] std::optional<bool> find(const host_key& host) const;
-  /// Oldest first.
+  /// The answer about this host stands in a rule file now: it is no answer of the session any more,
+  /// and counts only until the rules have been read again.
+  void keep(const host_key& host);
+  void forget_kept();
+  /// Oldest first, without those that are kept.
   [[nodiscard]] std::vector<entry> list() const;
-  /// False when there is no such entry (any more). The next connection asks again; one that stands
-  /// is not touched.
+  /// False when there is no such entry (any more), or it is kept. The next connection asks again;
+  /// one that stands is not touched.
   bool revoke(std::uint64_t id);
 
 private:

@@ -119,6 +119,7 @@ desk::effects network_desk::want(const std::string& registration, std::uint64_t 
     refuse(wanting, wish, std::move(refused), false);
   } else if (wanting.questions >= static_cast<int>(most_questions) && !questions_.contains(key)) {
     refused.detail = "Too many hosts are being asked about at once";
+    refused.reason = network_refusal::question_closed;
     refuse(wanting, wish, std::move(refused), false);
   } else {
     ask(registration, wanting, wish, key, decision.rule);
@@ -231,7 +232,7 @@ desk::effects network_desk::answered(const review_answer& answer) {
       asked.seen.reviews.push_back(
           {open.request.review_id, asked.terms.attempt, answer.reviewer,
            !yes && is_approval(answer.decision) ? review_decision::denied : answer.decision, reason,
-           to_string(key)});
+           to_string(key), answer.denies_host});
     if (yes) {
       asked.allowed.insert(key);
       continue;

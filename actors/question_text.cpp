@@ -147,7 +147,7 @@ std::string host_allows(const std::string& target, const std::vector<proposal>& 
 std::string host_shared(const std::string& target, const proposal& other) {
   return "The command `" + visible_text(shell_join(other.argv)) +
          "` waits for the answer to the question about " + target +
-         ", too: a yes opens it for both.";
+         ", too: the answer is for all that wait for it; a no ends them.";
 }
 
 } // namespace gatehouse::actors

@@ -65,6 +65,7 @@ void session_thread::on(const thread_messages::begin_call& m) {
   }
   used_ids_.insert(asked.call_id);
   if (turn_.empty() && stopped_because_.empty()) open_turn({});
+  look_at_settings();
   if (const auto* wish = std::get_if<permissions_request>(&asked.arguments))
     return ask_permissions(asked, *wish, m.done);
   auto planned = plan_of(asked.arguments);
@@ -91,7 +92,7 @@ planned_call session_thread::plan_of(const tool_arguments& asked) {
 }
 
 std::optional<error> session_thread::cannot_judge() {
-  auto unknown = look_at_rules();
+  auto unknown = settings_error_ ? settings_error_ : look_at_rules();
   if (auto moved = moved_folder(now_->session.real_roots))
     unknown = error{errc::boundary_failed, *std::move(moved), {}};
   return unknown;
@@ -107,6 +108,7 @@ result<thread_messages::explained_call> session_thread::explain(const tool_argum
     return error{errc::invalid_request,
                  "a call of " + std::string{tool_name(asked)} + " is not judged by policy",
                  "shell_command, exec_command and apply_patch can be explained."};
+  look_at_settings();
   auto planned = plan_of(asked);
   if (auto unknown = cannot_judge()) return *std::move(unknown);
   auto& plan = planned.plan;
@@ -163,18 +165,20 @@ bool session_thread::refuse_after_stop(const std::string& id) {
   return true;
 }
 
+void session_thread::end_unjudged(const std::string& call_id, const error& why) {
+  call_report report;
+  report.call_id = call_id;
+  report.message = failure_message(why);
+  report.failure = why;
+  ended(call_id, std::make_shared<const call_report>(std::move(report)));
+}
+
 void session_thread::run(const tool_request& asked, planned_call planned,
                          std::function<void(const result<call_report_ptr>&)> on_end) {
   const auto id = asked.call_id;
   auto& call = begin_item(id, planned.plan.tool, planned.plan.what, std::move(on_end));
   if (refuse_after_stop(id)) return;
-  if (auto unknown = cannot_judge()) {
-    call_report report;
-    report.call_id = id;
-    report.message = failure_message(*unknown);
-    report.failure = *std::move(unknown);
-    return ended(id, std::make_shared<const call_report>(std::move(report)));
-  }
+  if (const auto unknown = cannot_judge()) return end_unjudged(id, *unknown);
   if (const auto* terminal = std::get_if<terminal_request>(&asked.arguments))
     return exec_command(id, *terminal, std::move(planned));
   if (const auto* order = std::get_if<stdin_arguments>(&asked.arguments))

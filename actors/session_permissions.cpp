@@ -44,6 +44,7 @@ void session_thread::ask_permissions(const tool_request& asked, const permission
   auto& call = begin_item(id, question.tool, question.what, std::move(on_end));
   call.review_id = question.review_id;
   if (refuse_after_stop(id)) return;
+  if (settings_error_) return end_unjudged(id, *settings_error_);
 
   const auto end_with = [&](call_report report) {
     report.call_id = id;

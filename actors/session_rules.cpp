@@ -17,6 +17,7 @@ std::optional<error> session_thread::look_at_rules() {
     publish(thread_events::warning{text}, turn_);
   if (found->rules != terms_.judgement.rules) {
     use(found->rules);
+    memory_->hosts->forget_kept();
     ++now_->rules_generation; // what was approved for the session was approved under other rules
   }
   return std::nullopt;

@@ -24,6 +24,14 @@ void session_thread::begin_runtimes() {
   partners_.runtime = system().spawn<shell_runtime>(terms_.shell);
 }
 
+audit_record session_thread::settings_entry(const thread_terms& terms) {
+  const auto& session = terms.session;
+  return entry(audit_kind::session, {},
+               audit_session(audit_.program, audit_.version, session.cwd,
+                             encode_approval_policy(session.approval),
+                             encode_profile(session.profile), session.backend));
+}
+
 void session_thread::on(const thread_messages::update_settings& m) {
   const auto answer = [done = m.done](const result<void>& how) {
     if (done) done(how);
@@ -39,20 +47,30 @@ void session_thread::on(const thread_messages::update_settings& m) {
     adopt(m);
     return answer({});
   }
-  const auto& session = m.terms->session;
-  when_recorded(
-      entry(audit_kind::session, {},
-            audit_session(audit_.program, audit_.version, session.cwd,
-                          encode_approval_policy(session.approval), encode_profile(session.profile),
-                          session.backend)),
-      [this, m, answer](const std::string& why_not) {
-        if (!why_not.empty())
-          return answer(error{
-              errc::io, "nothing was changed, since it could not be recorded: " + why_not, {}});
-        if (closing_) return answer(wrong_order("the thread is closing"));
-        adopt(m);
-        answer({});
-      });
+  when_recorded(settings_entry(*m.terms), [this, m, answer](const std::string& why_not) {
+    if (!why_not.empty())
+      return answer(
+          error{errc::io, "nothing was changed, since it could not be recorded: " + why_not, {}});
+    if (closing_) return answer(wrong_order("the thread is closing"));
+    adopt(m);
+    answer({});
+  });
+}
+
+void session_thread::look_at_settings() {
+  settings_error_.reset();
+  if (!terms_.look_at_settings) return;
+  auto found = terms_.look_at_settings();
+  if (!found) {
+    settings_error_ = found.error();
+    return;
+  }
+  if (!*found) return;
+  const thread_messages::update_settings order{
+      (*found)->terms, std::move((*found)->roots), std::move((*found)->profile), {}};
+  // Recorded in the order of what happens: before the attempt of the call that is looked for.
+  if (partners_.auditor) when_recorded(settings_entry(*order.terms), [](const std::string&) {});
+  adopt(order);
 }
 
 void session_thread::adopt(const thread_messages::update_settings& m) {
@@ -68,6 +86,7 @@ void session_thread::adopt(const thread_messages::update_settings& m) {
   next.shell.loop = terms_.shell.loop;
   next.shell.on_output = terms_.shell.on_output;
   next.shell.slots = terms_.shell.slots;
+  next.shell.max_running = terms_.shell.max_running;
   next.shell.attach_network = {};
   terms_ = std::move(next);
 
@@ -77,6 +96,7 @@ void session_thread::adopt(const thread_messages::update_settings& m) {
   // What was given and remembered was meant for the settings that it was given under.
   ++now_->rules_generation;
   memory_->approvals.clear();
+  memory_->hosts->forget_kept(); // the rules have them
   for (const auto& host : memory_->hosts->list())
     memory_->hosts->revoke(host.id);
   for (const auto& grant : std::vector{grants_.list()})

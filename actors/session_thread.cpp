@@ -29,6 +29,8 @@ std::string call_of(const thread_event_body& what) {
           return e.call_id;
         else if constexpr (requires { e.question; })
           return e.question.call_id;
+        else if constexpr (requires { e.what.call_id; })
+          return e.what.call_id;
         else
           return {};
       },
@@ -133,14 +135,29 @@ void session_thread::add_network() {
   network.answers = memory_->hosts;
   if (terms_.keep_host)
     network.keep_rule = [keep = terms_.keep_host, &workers = workers_, audit = audit_.sink,
-                         id = terms_.id](const host_key& key, bool allow) {
-      const auto work = [keep, key, allow, audit, id] {
+                         id = terms_.id, hosts = memory_->hosts,
+                         self = caf::actor_cast<observer_actor>(this)](const host_key& key,
+                                                                       bool allow) {
+      const auto how = std::make_shared<result<void>>();
+      const auto work = [keep, key, allow, audit, id, how] {
         const auto text = std::string{allow ? "allow " : "deny "} + to_string(key);
-        if (!audit || audit->record_and_wait(
-                          {audit_kind::amendment, id, {}, {}, 0, audit_amendment("host", text)}))
-          keep(key, allow);
+        if (audit)
+          *how = audit->record_and_wait(
+              {audit_kind::amendment, id, {}, {}, 0, audit_amendment("host", text)});
+        if (*how) *how = keep(key, allow);
       };
-      (void)workers.submit_for_sure(work, [] {});
+      const auto tell = [how, hosts, key, self] {
+        if (*how) return hosts->keep(key);
+        caf::anon_send(self, event_v,
+                       std::make_shared<const thread_event_body>(thread_events::warning{
+                           "the answer about " + to_string(key) +
+                           " holds for this session only, its rule was not kept: " +
+                           to_string(how->error())}));
+      };
+      if (const auto queued = workers.submit_for_sure(work, tell); !queued) {
+        *how = queued.error();
+        tell();
+      }
     };
   network.on_blocked = [self =
                             caf::actor_cast<observer_actor>(this)](const blocked_connection& what) {

@@ -118,6 +118,9 @@ private:
   void begin_runtimes();
   void add_network();
   void adopt(const thread_messages::update_settings& m);
+  /// Adopts what the configuration has come to say (§44); why that cannot be: settings_error_.
+  void look_at_settings();
+  audit_record settings_entry(const thread_terms& terms);
   void retire();
   void dismiss_retired();
   [[nodiscard]] std::optional<error> cannot_begin(const tool_request& asked);
@@ -156,6 +159,8 @@ private:
   void reply(const std::string& review_id, review_answer answer);
   void look_for_reviewers();
   [[nodiscard]] std::optional<error> look_at_rules();
+  /// The end of a call that cannot be judged.
+  void end_unjudged(const std::string& call_id, const error& why);
   void keep_next_rule();
   void rules_read();
   void use(std::shared_ptr<const policy::rule_set> rules);
@@ -186,10 +191,11 @@ private:
   std::map<std::string, told_of_call>
       background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id
-  std::set<std::string> used_ids_;              ///< of calls and turns
-  std::set<std::string> turn_ids_;              ///< of these
-  std::string turn_;                            ///< empty: none is open
-  std::string stopped_because_;                 ///< not empty: calls wait for the user's next turn
+  std::optional<error> settings_error_; ///< why the configuration as it is now cannot hold here
+  std::set<std::string> used_ids_;      ///< of calls and turns
+  std::set<std::string> turn_ids_;      ///< of these
+  std::string turn_;                    ///< empty: none is open
+  std::string stopped_because_;         ///< not empty: calls wait for the user's next turn
   std::string stopped_turn_;
 
   std::deque<rule_ptr> rules_to_keep_;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,16 @@ struct rules_now {
   std::vector<std::string> warnings;             ///< each once
 };
 
-/// Everything that a thread is made of; fixed for its life but for the rules.
+struct thread_terms;
+
+/// Other terms for a thread whose configuration has changed.
+struct terms_now {
+  std::shared_ptr<const thread_terms> terms; ///< never null
+  std::vector<std::string> roots;            ///< for people, as the workspace is told
+  std::string profile;                       ///< likewise: its name
+};
+
+/// Everything that a thread is made of.
 struct thread_terms {
   std::string id;
   session_terms session;
@@ -51,13 +61,18 @@ struct thread_terms {
   /// fixed.
   std::function<result<rules_now>()> look_at_rules;
 
+  /// Looks whether the configuration has changed; asked before each call, so that it costs little
+  /// when it has not. Unset in the answer: the terms stand as they are. An error fails the call.
+  /// Unset: the terms are fixed.
+  std::function<result<std::optional<terms_now>>()> look_at_settings;
+
   /// Keeps an approved rule and answers with all rules as they then are (§42). Blocks: it is called
   /// on a worker, one at a time. Unset: rules are not kept.
   std::function<rules_result(const approved_rule&)> keep_rule;
 
   /// Keeps a decision about a host for good (§113). Blocks: it is called on a worker. Unset: it is
   /// not kept.
-  std::function<void(const host_key&, bool allow)> keep_host;
+  std::function<result<void>(const host_key&, bool allow)> keep_host;
 
   std::size_t retained_bytes = 4 * 1024 * 1024; ///< of events, for clients that come back
 };

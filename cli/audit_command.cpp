@@ -107,6 +107,14 @@ std::string text_in(const actors::audit_entry& e, std::string_view name) {
   return text ? *text : std::string{};
 }
 
+std::string decision_in(const actors::audit_entry& e) {
+  constexpr auto amendment = review_decision::network_policy_amendment;
+  auto word = text_in(e, "decision");
+  if (word != to_string(amendment)) return word;
+  // Inside a text of it these quotes would be escaped.
+  return answer_words(amendment, e.body.find("\"denies_host\":true") != std::string::npos);
+}
+
 /// Why a call was decided as it was: the words that the console has, too.
 int why(const std::string& call, actors::audit_store& store) {
   actors::audit_filter which;
@@ -116,7 +124,7 @@ int why(const std::string& call, actors::audit_store& store) {
     if (e.kind == to_string(audit_kind::decision)) {
       told += text_in(e, "why");
     } else if (e.kind == to_string(audit_kind::review)) {
-      told += answer_line(std::max(e.attempt, 1), text_in(e, "decision"), text_in(e, "reviewer"),
+      told += answer_line(std::max(e.attempt, 1), decision_in(e), text_in(e, "reviewer"),
                           text_in(e, "reason"));
     }
     return true;

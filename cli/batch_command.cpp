@@ -4,6 +4,7 @@
 #include "cli/batch_engine.hpp"
 #include "cli/batch_run.hpp"
 #include "cli/batch_slurm.hpp"
+#include "cli/follow_settings.hpp"
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/thread_setup.hpp"
@@ -12,9 +13,11 @@
 #include "reactor/signals.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -235,6 +238,23 @@ int run_with(batch_engine& engine, const batch_input& input, batch_journal* jour
   return stop ? exit_stopped : exit_status(run.counts());
 }
 
+result<thread_setup> session_for(const options& given,
+                                 std::optional<std::chrono::milliseconds> limit,
+                                 reactor::event_loop& loop) {
+  const auto start = load_for_place(given);
+  if (!start) return start.error();
+  auto setup = set_up_thread(*start, given.values("--rules"), loop, "batch");
+  if (!setup) return setup;
+  auto& terms = setup->terms;
+  if (const auto moved = move_session(terms, setup->places, given, loop); !moved)
+    return moved.error();
+  terms.nobody_reason = "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, "
+                        "or change the approval policy";
+  if (limit) terms.shell.default_timeout = *limit;
+  follow_settings(*setup, [given, limit, &loop] { return session_for(given, limit, loop); });
+  return setup;
+}
+
 } // namespace
 
 int batch_command(arguments given) {
@@ -285,24 +305,16 @@ int batch_command(arguments given) {
   if (read->has("--token-file")) return wrong_usage_of("batch", "--token-file needs --url");
   const auto limit = time_limit_of(*read);
   if (!limit) return wrong_usage_of("batch", limit.error().message);
-  const auto start = load_for_place(*read);
-  if (!start) return refuse(start.error());
   actors::thread_host host;
-  auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "batch");
+  auto setup = session_for(*read, *limit, host.loop());
   if (!setup) return refuse(setup.error());
-  if (const auto moved = move_session(setup->terms, setup->places, *read, host.loop()); !moved)
-    return refuse(moved.error());
-  if (const auto audit = begin_audit(start->where, host, "batch"); !audit)
+  if (const auto audit = begin_audit(config::locations_from_environment(), host, "batch"); !audit)
     return refuse(audit.error());
   if (const auto ready = open_journal(); !ready) return refuse(ready.error());
   warn(setup->warnings);
 
   setup->terms.shell.max_running = terms->jobs;
   setup->terms.shell.slots = std::make_shared<actors::attempt_slots>(terms->jobs);
-  setup->terms.nobody_reason =
-      "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, or change the "
-      "approval policy";
-  if (*limit) setup->terms.shell.default_timeout = **limit;
   const auto thread = host.open(std::move(setup->terms));
   local_engine engine{host, thread};
   return run_with(engine, *input, journal.get(), *terms);

@@ -2,6 +2,7 @@
 
 #include "actors/thread_host.hpp"
 #include "cli/audit_setup.hpp"
+#include "cli/follow_settings.hpp"
 #include "cli/mcp_server.hpp"
 #include "cli/output.hpp"
 #include "cli/stdio_lines.hpp"
@@ -16,36 +17,41 @@
 #include <string_view>
 
 namespace gatehouse::cli {
+namespace {
+
+result<thread_setup> session_for(const options& given, reactor::event_loop& loop) {
+  const auto start = load_for_place(given);
+  if (!start) return start.error();
+  auto setup = set_up_thread(*start, given.values("--rules"), loop, "mcp");
+  if (!setup) return setup;
+  auto& terms = setup->terms;
+  if (const auto moved = move_session(terms, setup->places, given, loop); !moved)
+    return moved.error();
+  terms.session_approvals = true;
+  terms.review_limit = std::chrono::minutes{10};
+  terms.nobody_reason = "the client cannot ask its user (it has no elicitation): add a rule, "
+                        "or change the approval policy";
+  follow_settings(*setup, [given, &loop] { return session_for(given, loop); });
+  return setup;
+}
+
+} // namespace
 
 int mcp_command(arguments given) {
   const auto words = open_command_line("mcp", given);
   if (!words.given) return words.status;
   const auto& read = words.given;
-  const auto start = load_for_place(*read);
-  if (!start) {
-    complain(start.error());
-    return exit_wrong_usage;
-  }
   actors::thread_host host;
-  auto setup = set_up_thread(*start, read->values("--rules"), host.loop(), "mcp");
+  auto setup = session_for(*read, host.loop());
   if (!setup) {
     complain(setup.error());
     return exit_wrong_usage;
   }
-  if (const auto moved = move_session(setup->terms, setup->places, *read, host.loop()); !moved) {
-    complain(moved.error());
-    return exit_wrong_usage;
-  }
-  if (const auto audit = begin_audit(start->where, host, "mcp"); !audit) {
+  if (const auto audit = begin_audit(config::locations_from_environment(), host, "mcp"); !audit) {
     complain(audit.error());
     return exit_wrong_usage;
   }
   warn(setup->warnings);
-  setup->terms.session_approvals = true;
-  setup->terms.review_limit = std::chrono::minutes{10};
-  setup->terms.nobody_reason =
-      "the client cannot ask its user (it has no elicitation): add a rule, "
-      "or change the approval policy";
   const auto thread = host.open(std::move(setup->terms));
   bool stop = false;
   std::optional<error> why;

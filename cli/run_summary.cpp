@@ -20,9 +20,10 @@ std::string hosts_decided(const call_report& report, int attempt) {
   for (const auto& review : report.reviews) {
     if (review.attempt != attempt || review.host.empty()) continue;
     const bool nobody = review.reviewer == reviewer_kind::none;
-    out += "; " + review.host + (is_approval(review.decision) ? " approved" : " refused");
+    out += "; " + review.host + (review.lets_through() ? " approved" : " refused");
     out +=
         nobody ? ", since nobody could be asked" : " by " + std::string{to_string(review.reviewer)};
+    if (review.decision == review_decision::network_policy_amendment) out += " from now on";
   }
   return out;
 }

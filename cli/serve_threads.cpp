@@ -1,9 +1,12 @@
 #include "cli/serve_threads.hpp"
 
+#include "cli/follow_settings.hpp"
+#include "cli/session_start.hpp"
 #include "cli/thread_setup.hpp"
 #include "config/profile_resolver.hpp"
 #include "policy/machine_path.hpp"
 #include "policy/path_text.hpp"
+#include "policy/strictness.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
 #include "protocol/tool_request.hpp"
@@ -116,27 +119,28 @@ result<explain_request> explain_request_of(std::string_view tool, std::string_vi
   return request;
 }
 
-std::string_view bare(std::string_view profile) {
-  if (profile.starts_with(':')) profile.remove_prefix(1);
-  return profile == "workspace" ? "workspace-write" : profile;
-}
-
 } // namespace
+
+bool touches_no_more(const start_point& configured, const start_point& wished) {
+  const auto a = session_terms_of(wished, "/bin/sh");
+  const auto b = session_terms_of(configured, "/bin/sh");
+  if (!a || !b) return false;
+  const bool network =
+      a->profile.kind != profile_kind::managed || a->profile.network != network_policy::restricted;
+  // What a profile's own `workspace_roots` add is no part of its entries.
+  const bool same_roots = std::ranges::all_of(a->context.project_roots, [&](const auto& root) {
+    const auto& known = b->context.project_roots;
+    return std::ranges::find(known, root) != known.end();
+  });
+  return same_roots && policy::is_no_wider(a->profile, b->profile) &&
+         (!network || policy::is_no_wider(a->network, b->network));
+}
 
 bool asks_no_less(const approval_policy& configured, const approval_policy& wished) noexcept {
   // on-request asks about everything that any other policy refuses or asks about; the others
   // differ in both directions.
   return configured == wished ||
          (configured.mode == approval_mode::on_request && wished.mode != approval_mode::on_request);
-}
-
-bool touches_no_more(std::string_view configured, std::string_view wished) noexcept {
-  configured = bare(configured);
-  wished = bare(wished);
-  if (configured == wished) return true;
-  if (wished == "read-only")
-    return configured == "workspace-write" || configured == "danger-full-access";
-  return wished == "workspace-write" && configured == "danger-full-access";
 }
 
 result<thread_desk> thread_desk::make(const options& given, const start_point& start,
@@ -183,10 +187,7 @@ result<start_point> thread_desk::settle(const actors::thread_wishes& wishes,
         errc::invalid_request,
         "the approval policy is wider than the configured one, which only a reviewer may choose",
         {}};
-  if (wishes.profile &&
-      !touches_no_more(as_configured->given_profile ? "custom"
-                                                    : configured.default_permissions.value,
-                       settings.default_permissions.value))
+  if (wishes.profile && !touches_no_more(*as_configured, *start))
     return error{errc::invalid_request,
                  "the profile is wider than the configured one, which only a reviewer may choose",
                  {}};
@@ -207,6 +208,18 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
   opening->terms.reviewer_grace = std::chrono::seconds{60};
   opening->terms.session_approvals = true;
   return opening;
+}
+
+void thread_desk::follow(actors::thread_opening& opening, std::shared_ptr<config::live_rules> live,
+                         const actors::thread_wishes& wishes) const {
+  follow_settings(opening.terms, std::move(live),
+                  [desk = *this, wishes]() -> result<actors::terms_now> {
+                    auto again = desk.open(wishes);
+                    if (!again) return again.error();
+                    return actors::terms_now{
+                        std::make_shared<const actors::thread_terms>(std::move(again->terms)),
+                        std::move(again->roots), std::move(again->profile)};
+                  });
 }
 
 result<actors::thread_opening> thread_desk::open_there(const std::string& environment,
@@ -244,9 +257,11 @@ result<actors::thread_opening> thread_desk::open_there(const std::string& enviro
   if (const auto moved = move_session(setup->terms, *place, cwd, roots, *connections_); !moved)
     return moved.error();
   const auto& settings = start->loaded.settings;
-  return actors::thread_opening{
+  actors::thread_opening opening{
       std::move(setup->terms), std::move(roots), encode_approval_policy(settings.approval.value),
       start->given_profile ? "custom" : settings.default_permissions.value};
+  follow(opening, setup->live, wishes);
+  return opening;
 }
 
 result<actors::thread_opening> thread_desk::open_here(const actors::thread_wishes& wishes) const {
@@ -302,6 +317,7 @@ result<actors::thread_opening> thread_desk::open_here(const actors::thread_wishe
                                   token_files_.end());
   terms.judgement.search.writable_roots =
       sandbox::writable_roots_of(terms.session.profile, terms.session.context);
+  follow(opening, setup->live, wishes);
   return opening;
 }
 

@@ -38,6 +38,9 @@ private:
   [[nodiscard]] result<actors::thread_opening>
   open_there(const std::string& environment, const actors::thread_wishes& wishes) const;
 
+  void follow(actors::thread_opening& opening, std::shared_ptr<config::live_rules> live,
+              const actors::thread_wishes& wishes) const;
+
   reactor::event_loop* loop_;
   std::shared_ptr<remote_connections> connections_;
   std::string environment_; ///< of threads whose client names none
@@ -51,8 +54,8 @@ private:
 /// May an agent that works under `configured` wish for `wished`? Only for the same, or for less
 /// where that is plain: everything else is asked of no one.
 bool asks_no_less(const approval_policy& configured, const approval_policy& wished) noexcept;
-/// The same for profiles, by name.
-bool touches_no_more(std::string_view configured, std::string_view wished) noexcept;
+/// The same for the profiles of two starts in one folder, as far as they can be compared.
+bool touches_no_more(const start_point& configured, const start_point& wished);
 
 /// The answer of `policy explain` as JSON, for the arguments of a call outside of any thread. Those
 /// of shell_command may also say what it is judged by (protocol/explain_json.hpp).

@@ -134,11 +134,14 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   if (session.network)
     for (auto& rule : policy::domain_rules_of(rules->network_rules()))
       session.network->rules.push_back(std::move(rule));
-  terms.keep_host = [home = start.where.gatehouse_home](const host_key& key, bool allow) {
+  terms.keep_host = [home = start.where.gatehouse_home](const host_key& key,
+                                                        bool allow) -> result<void> {
     const auto line = config::network_rule_line(key, allow);
     const auto saved =
         line ? config::append_rule(home, *line) : result<config::amendment_outcome>{line.error()};
-    if (!saved) complain(saved.error());
+    if (saved) return {};
+    complain(saved.error()); // a program that ends now hears of it no other way
+    return saved.error();
   };
   terms.session = std::move(session);
   return terms;
@@ -169,7 +172,7 @@ result<thread_setup> set_up_thread(const start_point& start, std::vector<std::st
   auto places = known_places::read(*named);
   if (!places) return places.error();
   thread_setup made{terms_for(start, *std::move(session), live, (*in_force)->rules, rule_options),
-                    live->take_warnings(), *std::move(places)};
+                    live->take_warnings(), *std::move(places), live};
   for (auto& warning : unknown_keys)
     made.warnings.push_back(std::move(warning));
   made.terms.shell.hidden_since = [tokens = std::make_shared<config::live_token_files>(

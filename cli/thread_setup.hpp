@@ -3,8 +3,10 @@
 #include "actors/thread_terms.hpp"
 #include "cli/remote_session.hpp"
 #include "cli/settings_options.hpp"
+#include "config/live_rules.hpp"
 #include "reactor/event_loop.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace gatehouse::cli {
 struct thread_setup {
   actors::thread_terms terms;
   std::vector<std::string> warnings;
-  known_places places; ///< where it could be moved (§7)
+  known_places places;                      ///< where it could be moved (§7)
+  std::shared_ptr<config::live_rules> live; ///< of its folder
 };
 
 /// The one way from settings to threads, for `run` and for `serve`. Errors are about the

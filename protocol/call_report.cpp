@@ -75,6 +75,11 @@ call_report outcome_of(const call_report& report) {
   return made;
 }
 
+bool review_record::lets_through() const noexcept {
+  return is_approval(decision) ||
+         (decision == review_decision::network_policy_amendment && !denies_host);
+}
+
 std::size_t kept_bytes(const call_report& report) noexcept {
   constexpr std::size_t segment = 2048; // with its rule and its words
   const auto& output = report.output;

@@ -67,6 +67,10 @@ struct review_record {
   review_decision decision = review_decision::denied;
   std::string reason;
   std::string host{}; ///< "https://example.org:443": about a connection of the attempt; else empty
+  bool denies_host = false; ///< network_policy_amendment: the rule to add denies the host
+
+  /// A yes of some kind.
+  [[nodiscard]] bool lets_through() const noexcept;
 };
 
 /// What became of a patch, all attempts together (§107).

@@ -112,6 +112,8 @@ std::string encode_call_report(const call_report& report, std::optional<int> sta
                      {"decision", to_string(review.decision)},
                      {"reason", text(review.reason)}};
     if (!review.host.empty()) one["host"] = review.host;
+    if (review.decision == review_decision::network_policy_amendment)
+      one["denies_host"] = review.denies_host;
     reviews.push_back(std::move(one));
   }
   json::array attempts;
@@ -122,8 +124,8 @@ std::string encode_call_report(const call_report& report, std::optional<int> sta
     out["decision"] = json::parse(encode_explain_answer(report.evaluation, report.sandbox));
     auto why = why_text(report.evaluation, report.sandbox);
     for (const auto& review : report.reviews)
-      why += answer_line(review.attempt, to_string(review.decision), to_string(review.reviewer),
-                         review.reason, review.host);
+      why += answer_line(review.attempt, answer_words(review.decision, review.denies_host),
+                         to_string(review.reviewer), review.reason, review.host);
     out["why"] = text(why);
   }
   out["reviews"] = std::move(reviews);

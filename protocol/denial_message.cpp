@@ -109,7 +109,10 @@ std::string denial_message(const denial& what) {
   return lines({
       "The sandbox refused " + describe(what) +
           (what.entry.empty() ? "." : " (decided by " + what.entry + ")."),
-      "This is the boundary of the session, not a failure of the command.",
+      what.kind == denial_kind::network
+          ? "This is a decision of the session's network policy. If the command failed for another "
+            "reason as well, its output tells."
+          : "This is the boundary of the session, not a failure of the command.",
       what.remedy.empty() ? std::string_view{"Work inside the boundary, or tell the user what is "
                                              "needed and why."}
                           : std::string_view{what.remedy},

@@ -101,6 +101,13 @@ std::string why_text(const exec_evaluation& evaluation, const sandbox_summary& s
   return to_valid_utf8(text);
 }
 
+std::string answer_words(review_decision decision, bool denies_host) {
+  std::string words{to_string(decision)};
+  if (decision == review_decision::network_policy_amendment)
+    words += denies_host ? " (deny)" : " (allow)";
+  return words;
+}
+
 std::string answer_line(int attempt, std::string_view decision, std::string_view reviewer,
                         std::string_view reason, std::string_view host) {
   auto text = "answer to attempt " + std::to_string(attempt);

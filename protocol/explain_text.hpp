@@ -21,7 +21,11 @@ std::string explain_text(std::span<const std::string> argv, const approval_polic
 std::string why_text(const exec_evaluation& evaluation, const sandbox_summary& sandbox);
 /// A line below it: who answered what, "answer to attempt 1: approved, by user: fine".
 /// @param host of a connection; empty: the question was about the call
+/// @param decision as answer_words() has it
 std::string answer_line(int attempt, std::string_view decision, std::string_view reviewer,
                         std::string_view reason, std::string_view host = {});
+/// The decision, and of a rule about a host whether it allows or denies:
+/// "network_policy_amendment (allow)".
+std::string answer_words(review_decision decision, bool denies_host);
 
 } // namespace gatehouse

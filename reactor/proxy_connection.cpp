@@ -172,10 +172,8 @@ void proxy_connection::feed_http(std::string_view bytes) {
   facts_.protocol = head.connect ? network_protocol::https : network_protocol::http;
   facts_.host = head.host;
   facts_.port = head.port;
-  if (!head.connect) {
-    facts_.method = head.method;
-    facts_.also_named = head.host_headers;
-  }
+  facts_.also_named = head.host_headers;
+  if (!head.connect) facts_.method = head.method;
   decide();
 }
 
@@ -286,7 +284,10 @@ void proxy_connection::dialled(result<unique_fd> socket) {
 /// Passes on what belongs to the one request that was judged, and nothing behind it.
 void proxy_connection::forward_body(std::string_view bytes) {
   const auto used = body_->feed(bytes);
-  if (body_->bad()) return end();
+  if (body_->bad()) {
+    terms_->gate->unreadable(facts_, "HTTP: the body of the request breaks the rules");
+    return end();
+  }
   touch();
   sending_ = true;
   write(server_, std::string{bytes.substr(0, used)}, [self = shared_from_this()] {

@@ -3,10 +3,35 @@
 #include "actors/endpoint/call_book.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
+#include "protocol/approval_policy_json.hpp"
 
 #include <algorithm>
 
 namespace gatehouse::actors {
+namespace {
+
+/// What is told of a thread, and what its file calls are confined by, follows the thread where that
+/// follows the configuration.
+void follow(thread_opening& opening, const std::shared_ptr<std::weak_ptr<thread_entry>>& whose) {
+  if (!opening.terms.look_at_settings) return;
+  opening.terms.look_at_settings = [look = std::move(opening.terms.look_at_settings),
+                                    whose]() -> result<std::optional<terms_now>> {
+    auto found = look();
+    if (!found || !*found) return found;
+    const auto& terms = *(*found)->terms;
+    thread_opening now{terms, (*found)->roots, encode_approval_policy(terms.session.approval),
+                       (*found)->profile};
+    follow(now, whose);
+    (*found)->terms = std::make_shared<const thread_terms>(now.terms);
+    if (const auto entry = whose->lock()) {
+      now.terms.id = entry->opening.terms.id;
+      entry->opening = std::move(now);
+    }
+    return found;
+  };
+}
+
+} // namespace
 
 std::optional<rpc::failure> thread_book::full_for(std::string_view owner) const {
   const auto owned = [&](const auto& threads) {
@@ -31,10 +56,13 @@ result<std::shared_ptr<thread_entry>> thread_book::start(const thread_wishes& wi
   if (!opening) return opening.error();
   opening->terms.id = "thread-" + random_id();
   opening->terms.retained_bytes = limits_.retained_bytes;
+  const auto whose = std::make_shared<std::weak_ptr<thread_entry>>();
+  follow(*opening, whose);
   auto handle = host_.open(opening->terms);
   auto entry = std::make_shared<thread_entry>(
       thread_entry{handle, std::move(owner), *std::move(opening), std::make_shared<thread_watch>(),
                    std::make_shared<call_book>(limits_.remembered_calls)});
+  *whose = entry;
   handle.send(thread_messages::subscribe{entry->watch, false, std::nullopt});
   state_->open.emplace(handle.id(), entry);
   if (state_->started) state_->started(entry);
@@ -45,6 +73,8 @@ void thread_book::update(const std::shared_ptr<thread_entry>& entry, const threa
                          std::function<void(const result<void>&)> done) {
   auto opening = open_(wishes);
   if (!opening) return done(opening.error());
+  opening->terms.id = entry->opening.terms.id;
+  follow(*opening, std::make_shared<std::weak_ptr<thread_entry>>(entry));
   thread_messages::update_settings order;
   order.terms = std::make_shared<const thread_terms>(opening->terms);
   order.roots = opening->roots;

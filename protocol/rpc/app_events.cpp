@@ -102,7 +102,7 @@ call_status status_of(const call_report& report) {
   case call_ending::failed: return call_status::failed;
   case call_ending::refused:
     for (const auto& review : report.reviews)
-      if (!is_approval(review.decision)) return call_status::declined;
+      if (!review.lets_through()) return call_status::declined;
     return call_status::rejected;
   case call_ending::completed: break;
   }

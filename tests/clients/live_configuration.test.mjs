@@ -64,6 +64,56 @@ test('§44 configuration that cannot be read fails the next call with its place,
   assert.equal(after.output, '');
 });
 
+/** A daemon whose configuration a test changes, and an agent of it. */
+async function configured(text, ...args) {
+  const own = new Daemon();
+  mkdirSync(join(own.base, 'home/.gatehouse'));
+  const file = join(own.base, 'home/.gatehouse/config.toml');
+  writeFileSync(file, text);
+  await own.run(...args);
+  const client = await AgentClient.connect({ clientInfo, transport: own.unix('agent'), reconnect: soon });
+  const end = async () => {
+    client.close();
+    await own.end();
+  };
+  return { own, client, end, write: (more) => writeFileSync(file, more) };
+}
+
+test('§43 §44 what config.toml came to deny stayed open in threads that were open', limit, async () => {
+  const profile = '[permissions.mine]\nextends = ":workspace"\n';
+  const { own, client, end, write } = await configured(profile, '--ask', 'never', '--profile', 'mine');
+  const { thread: open } = await client.startThread({ cwd: own.workspace });
+  const heard = [];
+  client.on('thread/settings/updated', (event) => heard.push(event.threadId));
+  const secret = join(own.workspace, 'secret');
+  writeFileSync(secret, 'told\n');
+  const read = () => client.callTool(shell(open, 'cat secret'));
+  assert.equal((await read()).output, 'told\n');
+  write(`${profile}[permissions.mine.filesystem]\n"${secret}" = "deny"\n`);
+  const denied = await read();
+  assert.notEqual(denied.exitCode, 0);
+  assert.doesNotMatch(denied.output, /told/);
+  await until(() => heard.length > 0);
+  assert.deepEqual(heard, [open.id]);
+  await assert.rejects(client.request('fs/readFile', { threadId: open.id, path: secret }));
+  write(profile);
+  assert.equal((await read()).output, 'told\n');
+  await end();
+});
+
+test('§44 a wish held on that the configuration had come to forbid', limit, async () => {
+  const { own, client, end, write } = await configured('');
+  const { thread: open } = await client.startThread({ cwd: own.workspace, approvalPolicy: 'on-request' });
+  assert.equal((await client.callTool(shell(open, 'touch made'))).exitCode, 0);
+  write('approval_policy = "untrusted"\n');
+  const told = await client.callTool(shell(open, 'touch again'));
+  assert.equal(told.status, 'failed');
+  assert.match(told.message, /configuration has changed.*wider/s);
+  write('');
+  assert.equal((await client.callTool(shell(open, 'rm made'))).exitCode, 0);
+  await end();
+});
+
 test('§52 what was approved for the session is asked again under other rules', limit, async () => {
   const asked = [];
   const reviewer = await ReviewerClient.connect({
