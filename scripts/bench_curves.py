@@ -66,6 +66,18 @@ class Curves:
             argv = [helper, "--sandbox-policy-cwd", folder, "--permission-profile", json.dumps(profile, separators=(",", ":")), "--", "/bin/true"]
             yield "denied paths: one launch", "all", n, fastest_ms(lambda: run(*argv), 9)
 
+    def folders(self):
+        helper = os.path.join(self.build, "gatehouse-sandbox")
+        entries = [{"path": {"type": "special", "value": {"kind": "root"}}, "access": "read"},
+                   {"path": {"type": "special", "value": {"kind": "project_roots"}}, "access": "write"}]
+        profile = json.dumps({"type": "managed", "file_system": {"type": "restricted", "entries": entries}, "network": "restricted"})
+        for n in (100, 1_000, 10_000):
+            folder = f"{self.base}/folders-{n}"
+            for i in range(n):
+                os.makedirs(f"{folder}/d{i // 100}/e{i % 100}")
+            argv = [helper, "--sandbox-policy-cwd", folder, "--permission-profile", profile, "--", "/bin/true"]
+            yield "folders of a workspace: one launch", "all", n, fastest_ms(lambda: run(*argv), 15)
+
     def batch(self):
         for n in (2_000, 20_000, 200_000):
             path = f"{self.base}/calls-{n}.jsonl"
@@ -221,7 +233,7 @@ def curves(given):
     """All of them; the exit status is 1 when one is worse than n log n."""
     seen, parts = {}, Curves(given.build)
     try:
-        for part in (parts.rules, parts.denied, parts.batch, parts.history, parts.in_flight, parts.sessions, parts.events, parts.approvals):
+        for part in (parts.rules, parts.denied, parts.folders, parts.batch, parts.history, parts.in_flight, parts.sessions, parts.events, parts.approvals):
             if given.only and part.__name__ not in given.only.split(","):
                 continue
             for name, kind, n, taken in part():
