@@ -10,13 +10,16 @@
 #include "cli/thread_setup.hpp"
 #include "config/locations.hpp"
 #include "config/text_file.hpp"
+#include "protocol/visible_text.hpp"
 #include "reactor/signals.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include <fcntl.h>
@@ -76,6 +79,15 @@ private:
   std::size_t tenths_ = 0;
 };
 
+/// The kinds of endings that are not fine, the most frequent first.
+std::vector<std::pair<std::string, batch_ending>> by_calls(const batch_counts& counts) {
+  std::vector<std::pair<std::string, batch_ending>> kinds{counts.not_fine.begin(),
+                                                          counts.not_fine.end()};
+  std::ranges::stable_sort(kinds, std::greater{}, [](const auto& one) { return one.second.calls; });
+  return kinds;
+}
+
+/// A table of what was not fine, and a line of all.
 std::string summary(const batch_counts& counts) {
   std::string text;
   const auto row = [&](std::string_view name, std::size_t number) {
@@ -87,9 +99,18 @@ std::string summary(const batch_counts& counts) {
   row("refused", counts.refused);
   row("interrupted", counts.interrupted);
   row("not run", counts.not_run);
+  std::string table;
+  for (const auto& [how, alike] : by_calls(counts)) {
+    const auto number = std::to_string(alike.calls);
+    table += std::string(number.size() < 8 ? 8 - number.size() : 1, ' ') + number + "  " + how +
+             std::string(how.size() < 24 ? 24 - how.size() : 1, ' ');
+    for (const auto& id : alike.first)
+      table += (&id == &alike.first.front() ? "" : ", ") + visible_text(id);
+    table += alike.calls > alike.first.size() ? ", …\n" : "\n";
+  }
   if (counts.remembered > 0)
     text += " (" + std::to_string(counts.remembered) + " of them in an earlier run)";
-  return "batch: " + (text.empty() ? "nothing to do" : text) + "\n";
+  return table + "batch: " + (text.empty() ? "nothing to do" : text) + "\n";
 }
 
 result<batch_terms> read_terms(const options& given) {

@@ -26,15 +26,25 @@ int exit_status(const batch_counts& counts) noexcept {
   return counts.refused > 0 ? 3 : 0;
 }
 
-void batch_counts::add(app::call_status status, bool exit_zero) {
-  switch (status) {
-  case app::call_status::completed: ++(exit_zero ? fine : failed); break;
-  case app::call_status::failed:
-  case app::call_status::timed_out: ++failed; break;
-  case app::call_status::declined:
-  case app::call_status::rejected: ++refused; break;
-  case app::call_status::interrupted: ++interrupted; break;
+void batch_counts::add(const app::tool_call_result& told) {
+  std::string how;
+  switch (told.status) {
+  case app::call_status::completed:
+    if (exited_zero(told)) {
+      ++fine;
+      return;
+    }
+    ++failed;
+    how = told.exit_code ? "exit status " + std::to_string(*told.exit_code) : "no exit status";
+    break;
+  case app::call_status::failed: ++failed, how = "could not run"; break;
+  case app::call_status::timed_out: ++failed, how = "ran out of time"; break;
+  case app::call_status::declined: ++refused, how = "declined by a reviewer"; break;
+  case app::call_status::rejected: ++refused, how = "rejected by policy"; break;
+  case app::call_status::interrupted: ++interrupted, how = "interrupted"; break;
   }
+  auto& alike = not_fine[how];
+  if (++alike.calls <= 3) alike.first.push_back(told.call_id);
 }
 
 batch_run::batch_run(batch_engine& engine, const batch_input& input, batch_journal* journal,
@@ -72,14 +82,17 @@ void batch_run::take_up(std::int64_t index, const journal_entry& entry) {
   if (entry.finished) {
     ++counts_.remembered;
     const json_source source{"the journal", errc::invalid_request, "", std::size_t{64} << 20U};
-    bool zero = false;
+    app::tool_call_result told; // what only the result tells is unset where it cannot be read
     if (const auto tree = parse_json(entry.result, source))
-      if (const auto read = rpc::codec<app::tool_call_result>::decode(json_node{*tree, source}))
-        zero = exited_zero(*read);
-    counts_.add(entry.status, zero);
+      if (auto read = rpc::codec<app::tool_call_result>::decode(json_node{*tree, source}))
+        told = *std::move(read);
+    told.call_id = entry.call_id;
+    told.status = entry.status;
+    counts_.add(told);
     have(index, entry.call_id, entry.result);
     // As without the interruption; a call that was cut is no reason to run none of the rest.
-    if (terms_.fail_fast && !(entry.status == app::call_status::completed && zero)) end_all();
+    if (terms_.fail_fast && !(told.status == app::call_status::completed && exited_zero(told)))
+      end_all();
     return;
   }
   app::tool_call_result cut;
@@ -87,7 +100,7 @@ void batch_run::take_up(std::int64_t index, const journal_entry& entry) {
   cut.status = app::call_status::interrupted;
   cut.message = cut_message;
   cut.report = {"{}"};
-  counts_.add(cut.status, false);
+  counts_.add(cut);
   have(index, cut.call_id, rpc::to_json(cut));
 }
 
@@ -144,7 +157,7 @@ void batch_run::ended(std::int64_t index, app::tool_call_result told) {
       failure_ = noted.error();
       end_all();
     }
-  counts_.add(told.status, exited_zero(told));
+  counts_.add(told);
   have(index, told.call_id, json);
   const bool fine = told.status == app::call_status::completed && exited_zero(told);
   if (terms_.fail_fast && !fine) end_all();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace gatehouse::cli {
 
@@ -19,6 +20,12 @@ struct batch_terms {
   bool retry_started = false; ///< items that had started when an earlier run was cut run again
 };
 
+/// Calls that ended alike.
+struct batch_ending {
+  std::size_t calls = 0;
+  std::vector<std::string> first; ///< ids of the first three
+};
+
 struct batch_counts {
   std::size_t fine = 0;        ///< ended by themselves with exit code 0
   std::size_t failed = 0;      ///< ran and failed, ran out of time, or could not be started
@@ -27,7 +34,9 @@ struct batch_counts {
   std::size_t remembered = 0;  ///< of all those: finished in an earlier run
   std::size_t not_run = 0;
 
-  void add(rpc::app::call_status status, bool exit_zero);
+  std::map<std::string, batch_ending> not_fine{}; ///< by how they ended: "exit status 1", …
+
+  void add(const rpc::app::tool_call_result& told);
 };
 
 /// 0 all fine, 1 some failed or did not run, 3 some were refused and nothing else was wrong.

@@ -129,10 +129,10 @@ result<void> tell_part(const batch_input& input, const slurm_terms& terms, std::
       return error{errc::io, path + " holds other results than its part asks for", {}};
     const auto told = parse_json(read->result.text, source);
     if (!told) return told.error();
-    const auto result_read =
-        rpc::codec<rpc::app::tool_call_result>::decode(json_node{*told, source});
+    auto result_read = rpc::codec<rpc::app::tool_call_result>::decode(json_node{*told, source});
     if (!result_read) return result_read.error();
-    counts.add(result_read->status, result_read->exit_code == std::int64_t{0});
+    result_read->call_id = read->call_id;
+    counts.add(*result_read);
     read->index = static_cast<std::int64_t>(next);
     if (!tell(rpc::to_json(*read)))
       return error{errc::io, "the results cannot be written", "The work folder has them."};

@@ -22,6 +22,14 @@ double ms(F&& work) {
   return std::chrono::duration<double, std::milli>{stopwatch::now() - start}.count();
 }
 
+template <class F>
+double fastest(F&& work) {
+  double least = ms(work);
+  for (int i = 0; i < 4; ++i)
+    least = std::min(least, ms(work));
+  return least;
+}
+
 template <class T>
 void must(const result<T>& done) {
   if (done) return;
@@ -64,28 +72,25 @@ int main(int count, char** words) {
     const auto one = entry(n++);
     appends.push_back(ms([&] { must((*opened)->append({&one, 1})); }));
   }
-  const double open = ms([&] { must(audit_store::open(path, audit_store::mode::write)); });
+  const double open = fastest([&] { must(audit_store::open(path, audit_store::mode::write)); });
   const audit_time now{std::chrono::seconds{1'700'000'000 + n}};
-  const double nothing = ms([&] {
+  const double nothing = fastest([&] {
     must((*opened)->prune({std::chrono::days{0}, std::int64_t{1} << 40U}, now));
   });
   std::size_t seen = 0;
   const auto count_all = [&](const audit_entry&) { return ++seen, true; };
-  const double newest = ms([&] { must((*opened)->read({.limit = 50}, count_all)); });
-  const double one_call =
-      ms([&] { must((*opened)->read({.call = "call-" + std::to_string(n / 12)}, count_all)); });
+  const double newest = fastest([&] { must((*opened)->read({.limit = 50}, count_all)); });
+  const double one_call = fastest(
+      [&] { must((*opened)->read({.call = "call-" + std::to_string(n / 12)}, count_all)); });
   const double verify = ms([&] { must((*opened)->verify()); });
-  // A quarter too much: another entry waits for each step at most.
+  // About a third is too old: another entry waits for one step at most.
+  const auto kept = std::max(
+      std::chrono::days{1}, std::chrono::floor<std::chrono::days>(std::chrono::seconds{n * 3 / 4}));
   std::vector<double> steps;
   const double all = ms([&] {
     for (bool more = true; more;)
       steps.push_back(ms([&] {
-        const auto done = (*opened)->prune(
-            {std::chrono::seconds{n * 3 / 4} > std::chrono::days{1}
-                 ? std::chrono::floor<std::chrono::days>(std::chrono::seconds{n * 3 / 4})
-                 : std::chrono::days{1},
-             0},
-            now);
+        const auto done = (*opened)->prune({kept, 0}, now);
         must(done);
         more = *done;
       }));

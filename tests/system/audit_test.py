@@ -321,7 +321,8 @@ class Audit(unittest.TestCase):
         for kind, one in (("grant", known["grants"][0]), ("approval", known["approvals"][0])):
             self.assertTrue(reviewer.call("grant/revoke", threadId=thread, kind=kind, id=one["id"])["result"]["found"])
         for _ in range(1000):  # the rule is kept beside the call
-            if any(e["kind"] == "amendment" for e in (found := self.entries())):
+            found = self.entries()
+            if any(e["kind"] == "amendment" for e in found):
                 break
         self.assertEqual([e["body"]["decision"] for e in found if e["kind"] == "review"],
                          ["approved_for_session", "approved_execpolicy_amendment", "approved_for_session"])

@@ -39,6 +39,16 @@ class Terms(RunCase):
             file.write("{\n")
         self.assertEqual(self.batch(path)[:2], (2, []))
 
+    def test_202_the_summary_is_a_table_of_what_was_not_fine(self):
+        _, _, said = self.batch(self.calls("true", DANGER, *["exit 7"] * 5, "sleep 30"), "--timeout-ms", "300")
+        self.assertEqual([line.split() for line in said.splitlines()[-4:]],
+                         [["5", "exit", "status", "7", "c2,", "c3,", "c4,", "…"], ["1", "declined", "by", "a", "reviewer", "c1"],
+                          ["1", "ran", "out", "of", "time", "c7"], ["batch:", "1", "fine,", "6", "failed,", "1", "refused"]])
+        path = self.base + "/escapes.jsonl"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(json.dumps({"callId": "a\x1b[2Jb", "arguments": {"command": "false"}}) + "\n")
+        self.assertNotIn("\x1b", self.batch(path)[2])
+
     def test_202_a_rule_of_a_file_approves(self):
         rules = self.base + "/my.rules"
         with open(rules, "w", encoding="utf-8") as file:
