@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace gatehouse::cli {
@@ -116,16 +118,18 @@ std::string decision_in(const actors::audit_entry& e) {
 }
 
 /// Why a call was decided as it was: the words that the console has, too.
-int why(const std::string& call, actors::audit_store& store) {
-  actors::audit_filter which;
+int why(const std::string& call, actors::audit_filter which, actors::audit_store& store) {
   which.call = call;
   std::string told;
+  std::map<std::string, std::string> hosts; // by review id: what the question was about
   const auto done = store.read(which, [&](const actors::audit_entry& e) {
     if (e.kind == to_string(audit_kind::decision)) {
       told += text_in(e, "why");
+    } else if (e.kind == to_string(audit_kind::question)) {
+      hosts[text_in(e, "review")] = text_in(e, "host");
     } else if (e.kind == to_string(audit_kind::review)) {
       told += answer_line(std::max(e.attempt, 1), decision_in(e), text_in(e, "reviewer"),
-                          text_in(e, "reason"));
+                          text_in(e, "reason"), hosts[text_in(e, "review")]);
     }
     return true;
   });
@@ -213,7 +217,7 @@ int audit_command(arguments given) {
   }
   const bool json = read->has("--json");
   if (what == "show") return show(read->rest().front(), **store, json);
-  if (what == "why") return why(read->rest().front(), **store);
+  if (what == "why") return why(read->rest().front(), *which, **store);
   if (what == "verify") return verify(read->value("--known").value_or(""), **store, json);
   if (what == "list") return list(*which, **store, json);
   return read->has("--decisions") ? export_decisions(*which, **store) : list(*which, **store, true);

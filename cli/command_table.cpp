@@ -167,7 +167,7 @@ constexpr option_spec audit_file{"--file", "PATH", "another audit than your own"
 constexpr option_spec audit_list_options[] = {audit_since, audit_until, audit_session, audit_call,
                                               audit_kind,  audit_limit, audit_file,    json};
 constexpr option_spec audit_show_options[] = {audit_file, json};
-constexpr option_spec audit_why_options[] = {audit_file};
+constexpr option_spec audit_why_options[] = {audit_session, audit_file};
 constexpr option_spec audit_export_options[] = {
     {"--decisions", {}, "what `gatehouse policy replay` takes, instead"},
     audit_since,
@@ -393,14 +393,15 @@ constexpr command_spec table[] = {
      .statuses = "0 1 2",
      .examples = {"gatehouse audit show 17", "gatehouse audit show call-4711 --json"}},
     {.name = "audit why",
-     .synopsis = "[--file FILE] CALL",
+     .synopsis = "[options] CALL",
      .summary = "why a call was decided as it was, and who answered",
      .about = "Segments and their judges, what policy made of them, the boundary, the answers:\n"
               "the words that the console says to \"Why?\", too.",
      .options = audit_why_options,
      .rest = text,
      .statuses = "0 1 2",
-     .examples = {"gatehouse audit why call-4711", "gatehouse audit why mcp-3 | less"}},
+     .examples = {"gatehouse audit why call-4711",
+                  "gatehouse audit why --session thread-7f3a mcp-3"}},
     {.name = "audit export",
      .synopsis = "[options]",
      .summary = "entries as JSON, one a line",

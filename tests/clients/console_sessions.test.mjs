@@ -53,6 +53,9 @@ const open = async (text) => {
 const picture = (name) => pictures && page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
 const output = async (sessionId) => (await agent.readTerminal({ threadId: thread.id, sessionId })).output;
 
+const colourOf = (text) =>
+  page.locator('.xterm-rows span', { hasText: text }).first().evaluate((one) => getComputedStyle(one).color);
+
 async function accessible(name) {
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send('Page.getFrameTree');
@@ -75,7 +78,7 @@ test('§125 a session of an agent appears, is watched and typed into from the pa
   await shows('hello visitor');
   await page.keyboard.type('second line ü\n');
   await until(async () => (await output(id)).includes('second line ü\r\nsecond line ü'));
-  assert.equal(await page.locator('.xterm-rows .xterm-fg-2').first().isVisible(), true);
+  assert.notEqual(await colourOf('hello visitor'), await colourOf('second line'));
   await picture('session');
   await accessible('session');
   // Keys that answer approvals and change pages elsewhere are the session's own here.
@@ -140,8 +143,7 @@ test('colours of every kind are drawn under the strict policy', limit, async () 
   await begin("printf '\\033[38;2;10;120;200mtrue\\033[0m \\033[38;5;201mindexed\\033[0m \\033[1;31mbold\\033[0m\\n'; sleep 600");
   await open('38;2;10');
   await shows('true indexed bold');
-  const colour = await page.locator('.xterm-rows span', { hasText: 'true' }).first().evaluate((one) => getComputedStyle(one).color);
-  assert.notEqual(colour, await page.evaluate(() => getComputedStyle(document.body).color));
+  assert.notEqual(await colourOf('true'), await page.evaluate(() => getComputedStyle(document.body).color));
 });
 
 test('a session is fitted to the page, interrupted, and ended', limit, async () => {
