@@ -52,7 +52,7 @@ struct followed {
 result<std::optional<actors::terms_now>> look(followed& thread) {
   const auto now = thread.live->current();
   if (!now) return now.error();
-  if (*now == thread.seen) return std::nullopt;
+  if (*now == thread.seen) return std::optional<actors::terms_now>{};
   auto next = thread.reopen();
   if (!next)
     return error{next.error().code,
@@ -67,7 +67,7 @@ result<std::optional<actors::terms_now>> look(followed& thread) {
                      "` is another machine now, or has another token",
                  "Begin a new session to work there."};
   thread.seen = *now;
-  if (hold_the_same(*next->terms, thread.terms)) return std::nullopt;
+  if (hold_the_same(*next->terms, thread.terms)) return std::optional<actors::terms_now>{};
   return std::optional{*std::move(next)};
 }
 

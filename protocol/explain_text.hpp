@@ -2,6 +2,7 @@
 
 #include "protocol/approval_policy.hpp"
 #include "protocol/exec_policy.hpp"
+#include "protocol/review.hpp"
 #include "protocol/sandbox_choice.hpp"
 
 #include <span>
