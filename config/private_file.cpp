@@ -13,14 +13,11 @@ namespace gatehouse::config {
 namespace {
 
 std::string remedy_for(int number) {
-  switch (number) {
-  case EROFS:
-    return "Mount its file system for writing, or name another state folder by XDG_STATE_HOME or "
-           "another configuration folder by GATEHOUSE_HOME.";
-  case ENOSPC:
-  case EDQUOT: return "Free space there.";
-  default: return "Check the owner and the mode of it and of the folders above it.";
-  }
+  std::string first = "Check the owner and the mode of it and of the folders above it";
+  if (number == EROFS) first = "Mount its file system for writing";
+  if (number == ENOSPC || number == EDQUOT) first = "Free space there";
+  return first + "; XDG_STATE_HOME names another place for the state, GATEHOUSE_HOME one for the "
+                 "configuration.";
 }
 
 error failure(const std::string& what, const std::string& path, int number = errno) {
