@@ -33,8 +33,8 @@ bool announces(audit_kind kind) {
   return kind == audit_kind::attempt || kind == audit_kind::review || kind == audit_kind::amendment;
 }
 
-/// May it wait a moment for the next entry of its call, which is written with it? Nothing happens in
-/// between: these tell what was asked and judged before anything ran, or what is over.
+/// May it wait a moment for the next entry of its call, which is written with it? Nothing happens
+/// in between: these tell what was asked and judged before anything ran, or what is over.
 bool may_linger(audit_kind kind) {
   return kind == audit_kind::request || kind == audit_kind::decision ||
          kind == audit_kind::attempt_end;

@@ -22,9 +22,10 @@ struct audit_terms {
 
 /// Writes entries on a thread of its own, as many as wait in one commit, so that the loop never
 /// waits for a disk. A request, a decision and the end of an attempt that nobody waits for are
-/// written with the next entry, at the latest 5 ms later: one commit before an attempt, one after. Secrets are redacted there. What could not be written is kept and tried again
-/// before the next entries, but for what then did not happen; beyond what memory is reasonable for
-/// the oldest go, and an entry (`lost`) says how many.
+/// written with the next entry, at the latest 5 ms later: one commit before an attempt, one after.
+/// Secrets are redacted there. What could not be written is kept and tried again before the next
+/// entries, but for what then did not happen; beyond what memory is reasonable for the oldest go,
+/// and an entry (`lost`) says how many.
 class audit_log : public audit_sink {
 public:
   /// Opens the database (and makes it, when there is none). Errors as of audit_store::open; with
