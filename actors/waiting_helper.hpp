@@ -14,8 +14,8 @@ namespace gatehouse::actors {
 /// Starts the commands of a program that runs many, each in a helper of its own, of which one is
 /// started ahead: when a command has begun to run, the program of the next one's helper is loaded.
 /// That helper has no command, no profile and nothing of a boundary before it is given its only
-/// one: it has loaded itself and bubblewrap, which has made nothing yet. It is never used again, and
-/// ends when it has waited for a while. Loop's thread.
+/// one: it has loaded itself and bubblewrap, which has made nothing yet. It is never used again,
+/// and ends when it has waited for a while. Loop's thread.
 class waiting_helper : public std::enable_shared_from_this<waiting_helper> {
 public:
   /// @param loop outlives it

@@ -45,8 +45,7 @@ int main(int argc, char** argv) {
   if (argc > 3 && argv[1] == request_fd_option) { // started ahead: what to do is told later
     const auto fd = descriptor_number(argv[1], argv[2]);
     if (!fd) return wrong_usage(fd.error());
-    const auto before =
-        parse_outer_options(std::span{arguments}.subspan(2), tmpdir ? tmpdir : "");
+    const auto before = parse_outer_options(std::span{arguments}.subspan(2), tmpdir ? tmpdir : "");
     if (!before) return wrong_usage(before.error());
     ahead = start_bwrap_ahead(*before, init_path());
     auto told = receive_late_request(*fd);
