@@ -3,6 +3,7 @@
 #include "actors/attempt_denial.hpp"
 #include "actors/helper_process.hpp"
 #include "actors/remote_environment.hpp"
+#include "actors/waiting_helper.hpp"
 #include "protocol/visible_text.hpp"
 
 #include <algorithm>
@@ -83,6 +84,7 @@ result<command_request> helper_for(const shell_terms& terms, const attempt_terms
 result<std::unique_ptr<command_process>>
 start_command(const shell_terms& terms, const command_request& request, command_listener listener) {
   if (terms.remote) return terms.remote->start(request, std::move(listener));
+  if (terms.ahead) return terms.ahead->start(request, std::move(listener));
   auto here = helper_process::start(*terms.loop, request, std::move(listener));
   if (!here) return here.error();
   return std::unique_ptr<command_process>{*std::move(here)};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace gatehouse::actors {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int report_fd_of_helper = 3;
 constexpr int proxy_fd_of_helper = 4;
+constexpr int request_fd_of_helper = 5;
 
 /// The callbacks may destroy the process that holds them: what runs is a copy.
 template <class F, class... Args>
@@ -93,13 +95,6 @@ command_end helper_report::conclude(int status) const {
 result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loop& loop,
                                                               const command_request& request,
                                                               command_listener listener) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return error{errc::io, std::string{"cannot make a pipe: "} + std::strerror(errno),
-                 "End other calls or raise the limit of open files."};
-  reactor::unique_fd read_end{ends[0]};
-  const reactor::unique_fd write_end{ends[1]};
-
   auto launch = request.launch;
   launch.report_fd = report_fd_of_helper;
   reactor::spawn_request spawn;
@@ -107,7 +102,6 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
   spawn.argv = sandbox::launch_argv(launch);
   spawn.program = launch.helper;
   spawn.env = request.environment;
-  spawn.pass_fds = {{write_end.get(), report_fd_of_helper}};
   if (request.proxy_channel)
     spawn.pass_fds.push_back({request.proxy_channel.get(), proxy_fd_of_helper});
   spawn.terminal = request.terminal;
@@ -117,9 +111,72 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
   } else if (request.pipe_input || !request.input.empty()) {
     spawn.input = reactor::stdin_mode::pipe;
   }
-
   auto limits = request.limits;
   limits.pending_input = std::max(limits.pending_input, request.input.size());
+  auto own = start(loop, std::move(spawn), limits, std::move(listener));
+  if (own && !request.input.empty()) {
+    (void)(*own)->process_->write_stdin(request.input);
+    (*own)->process_->close_stdin();
+  }
+  return own;
+}
+
+result<std::unique_ptr<helper_process>>
+helper_process::start_ahead(reactor::event_loop& loop, const sandbox::launch_request& before,
+                            const std::vector<std::string>& environment) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+    return error{errc::io, std::string{"cannot make a socket pair: "} + std::strerror(errno),
+                 "End other calls or raise the limit of open files."};
+  reactor::unique_fd ours{ends[0]};
+  const reactor::unique_fd theirs{ends[1]};
+  // The helper waits for its message.
+  if (::fcntl(theirs.get(), F_SETFL, 0) != 0)
+    return error{errc::io, std::string{"cannot set up a socket: "} + std::strerror(errno), ""};
+  reactor::spawn_request spawn;
+  spawn.argv = sandbox::launch_argv(before);
+  spawn.argv.insert(spawn.argv.begin() + 1, {std::string{sandbox::request_fd_option},
+                                             std::to_string(request_fd_of_helper)});
+  spawn.program = before.helper;
+  spawn.env = environment;
+  spawn.pass_fds = {{theirs.get(), request_fd_of_helper}};
+  auto own = start(loop, std::move(spawn), {}, {});
+  if (own) (*own)->request_ = std::move(ours);
+  return own;
+}
+
+bool helper_process::fits(const command_request& request) {
+  const reactor::process_limits usual;
+  return !request.tty && !request.pipe_input && request.input.empty() && !request.proxy_channel &&
+         request.limits.drain == usual.drain && request.limits.pending_input == usual.pending_input;
+}
+
+bool helper_process::give(const command_request& request, command_listener listener) {
+  const auto socket = std::exchange(request_, {});
+  if (!socket || status_ || report_ended_) return false;
+  auto launch = request.launch;
+  launch.report_fd = report_fd_of_helper;
+  const auto bytes = sandbox::late_request(sandbox::launch_argv(launch));
+  // One message: it comes whole or not at all.
+  if (bytes.size() > sandbox::most_request_bytes ||
+      ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
+          static_cast<ssize_t>(bytes.size()))
+    return false;
+  listener_ = std::move(listener);
+  return true;
+}
+
+result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loop& loop,
+                                                              reactor::spawn_request spawn,
+                                                              reactor::process_limits limits,
+                                                              command_listener listener) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return error{errc::io, std::string{"cannot make a pipe: "} + std::strerror(errno),
+                 "End other calls or raise the limit of open files."};
+  reactor::unique_fd read_end{ends[0]};
+  const reactor::unique_fd write_end{ends[1]};
+  spawn.pass_fds.push_back({write_end.get(), report_fd_of_helper});
   std::unique_ptr<helper_process> own{new helper_process{std::move(listener)}};
   auto* const self = own.get();
   auto process = reactor::process::spawn(
@@ -138,10 +195,6 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
       limits);
   if (!process) return process.error();
   own->process_ = std::move(*process);
-  if (!request.input.empty()) {
-    (void)own->process_->write_stdin(request.input);
-    own->process_->close_stdin();
-  }
   own->reader_ =
       reactor::line_reader::open(loop, std::move(read_end),
                                  {[self](std::string_view line) {

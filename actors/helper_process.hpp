@@ -4,6 +4,8 @@
 #include "protocol/sandbox_event.hpp"
 #include "reactor/line_reader.hpp"
 #include "reactor/process.hpp"
+#include "reactor/spawn_request.hpp"
+#include "reactor/unique_fd.hpp"
 
 #include <functional>
 #include <memory>
@@ -41,6 +43,17 @@ public:
   /// Errors as in reactor::process::spawn, and `io`: no pipe. Then nothing runs.
   static result<std::unique_ptr<helper_process>>
   start(reactor::event_loop& loop, const command_request& request, command_listener listener);
+  /// A helper that runs nothing until give(): its program is loaded ahead of its one command, and
+  /// the bubblewrap that `before`, a command that was run, would have. Errors as above.
+  static result<std::unique_ptr<helper_process>>
+  start_ahead(reactor::event_loop& loop, const sandbox::launch_request& before,
+              const std::vector<std::string>& environment);
+  /// Could one that was started ahead with the environment of `request` carry it out?
+  [[nodiscard]] static bool fits(const command_request& request);
+  /// Gives the only command to one that was started ahead; later calls, and those after its end,
+  /// give nothing. @pre fits(request)
+  /// @return false: the helper has got nothing and runs nothing; start another one
+  bool give(const command_request& request, command_listener listener);
   /// Kills what still runs, without a callback.
   ~helper_process() override;
   helper_process(const helper_process&) = delete;
@@ -59,6 +72,10 @@ public:
 
 private:
   explicit helper_process(command_listener listener) : listener_{std::move(listener)} {}
+  static result<std::unique_ptr<helper_process>> start(reactor::event_loop& loop,
+                                                       reactor::spawn_request spawn,
+                                                       reactor::process_limits limits,
+                                                       command_listener listener);
   void helper_exited(const reactor::exit_status& status);
   void report_ended();
   void tell_exit_when_known();
@@ -67,6 +84,7 @@ private:
   helper_report report_;
   std::unique_ptr<reactor::line_reader> reader_;
   std::shared_ptr<reactor::process> process_;
+  reactor::unique_fd request_; ///< of one started ahead, until it has its command
   std::optional<int> status_;
   bool report_ended_ = false;
   bool told_exit_ = false;

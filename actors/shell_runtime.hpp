@@ -23,6 +23,7 @@
 namespace gatehouse::actors {
 
 class remote_environment; // actors/remote_environment.hpp
+class waiting_helper;     // actors/waiting_helper.hpp
 
 /// What every attempt of a host has in common.
 struct shell_terms {
@@ -40,6 +41,8 @@ struct shell_terms {
   reactor::capture_limits capture;
   /// The machine that commands run on; null: this one.
   std::shared_ptr<remote_environment> remote;
+  /// Shared by the threads of a program that runs many commands; unset: none is started ahead.
+  std::shared_ptr<waiting_helper> ahead;
   /// Ties an attempt to its network registration; unset: there is no managed network here.
   network_attacher attach_network;
   /// Attempts that run at the same time; more wait for their turn, the oldest first.

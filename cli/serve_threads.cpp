@@ -313,6 +313,7 @@ result<actors::thread_opening> thread_desk::open_here(const actors::thread_wishe
   for (const auto& root : roots)
     terms.session.real_roots[root] = root;
   terms.shell.context = terms.session.context;
+  terms.shell.ahead = ahead_;
   terms.shell.hidden_paths.insert(terms.shell.hidden_paths.end(), token_files_.begin(),
                                   token_files_.end());
   terms.judgement.search.writable_roots =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/endpoint/endpoint.hpp"
+#include "actors/waiting_helper.hpp"
 #include "cli/explainer.hpp"
 #include "cli/remote_session.hpp"
 #include "cli/settings_options.hpp"
@@ -30,7 +31,8 @@ public:
 
 private:
   thread_desk(reactor::event_loop& loop)
-      : loop_{&loop}, connections_{std::make_shared<remote_connections>(loop)} {}
+      : loop_{&loop}, connections_{std::make_shared<remote_connections>(loop)},
+        ahead_{std::make_shared<actors::waiting_helper>(loop)} {}
   /// The settings under which a thread may be opened whose configuration is that of `folder`.
   [[nodiscard]] result<start_point> settle(const actors::thread_wishes& wishes,
                                            const std::string& folder) const;
@@ -43,6 +45,7 @@ private:
 
   reactor::event_loop* loop_;
   std::shared_ptr<remote_connections> connections_;
+  std::shared_ptr<actors::waiting_helper> ahead_;
   std::string environment_; ///< of threads whose client names none
   std::string cwd_;
   std::vector<std::string> roots_; ///< real paths

@@ -3,6 +3,10 @@
 #include "protocol/profile_json.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <sys/socket.h>
 
 namespace gatehouse::sandbox {
 
@@ -43,6 +47,31 @@ std::vector<std::string> launch_argv(const launch_request& request) {
   argv.emplace_back("--");
   argv.insert(argv.end(), request.command.begin(), request.command.end());
   return argv;
+}
+
+std::string late_request(const std::vector<std::string>& argv) {
+  std::string bytes;
+  for (std::size_t i = 1; i < argv.size(); ++i)
+    bytes.append(argv[i].c_str(), argv[i].size() + 1);
+  return bytes;
+}
+
+result<std::vector<std::string>> receive_late_request(int fd) {
+  std::string bytes(most_request_bytes, '\0');
+  ssize_t size = -1;
+  do
+    size = recv(fd, bytes.data(), bytes.size(), MSG_TRUNC);
+  while (size < 0 && errno == EINTR);
+  if (size < 0)
+    return error{errc::invalid_request,
+                 std::string{"the request cannot be read: "} + std::strerror(errno), ""};
+  const auto received = static_cast<std::size_t>(size);
+  if (received > bytes.size() || (received > 0 && bytes[received - 1] != '\0'))
+    return error{errc::invalid_request, "the request is not whole", ""};
+  std::vector<std::string> arguments;
+  for (std::size_t at = 0; at < received; at += arguments.back().size() + 1)
+    arguments.emplace_back(bytes.c_str() + at);
+  return arguments;
 }
 
 } // namespace gatehouse::sandbox

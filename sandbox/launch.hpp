@@ -1,10 +1,13 @@
 #pragma once
 
 #include "protocol/permission_profile.hpp"
+#include "protocol/result.hpp"
 
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gatehouse::sandbox {
@@ -41,5 +44,18 @@ bool can_be_passed_on(int signal) noexcept;
 
 /// The argv of the helper (§76). Pure.
 std::vector<std::string> launch_argv(const launch_request& request);
+
+/// `gatehouse-sandbox --request-fd N ARGUMENTS` is told its real arguments over N, a SOCK_SEQPACKET
+/// socket, in one message of at most so many bytes. Those of the command line, of a command that
+/// was run before, only say which bubblewrap may be loaded meanwhile. Without a message it ends and
+/// nothing runs.
+inline constexpr std::string_view request_fd_option = "--request-fd";
+inline constexpr std::size_t most_request_bytes = 64 * 1024;
+
+/// That message for an argv of launch_argv(). Pure.
+std::string late_request(const std::vector<std::string>& argv);
+/// Waits for it and reads it: the arguments without the program's name. Errors: `invalid_request`
+/// it is not whole; an empty list: whoever could have sent one has gone.
+result<std::vector<std::string>> receive_late_request(int fd);
 
 } // namespace gatehouse::sandbox

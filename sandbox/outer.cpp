@@ -23,14 +23,27 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace gatehouse::sandbox {
+
+struct bwrap_ahead {
+  std::string path;
+  struct stat file {}; ///< as it was before it was started
+  inner_stage stage;
+};
+
+void bwrap_ahead_deleter::operator()(bwrap_ahead* one) const noexcept {
+  delete one;
+}
+
 namespace {
 
 /// Standard streams exist and lead to nothing that shows the host's tree; nothing else is
@@ -87,6 +100,28 @@ result<std::vector<file_descriptor>> open_empty_files(std::size_t count) {
 std::string canonical(const std::string& path) {
   char buffer[PATH_MAX];
   return realpath(path.c_str(), buffer) ? std::string{buffer} : path;
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
+         a.st_mode == b.st_mode && a.st_uid == b.st_uid && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec && a.st_ctim.tv_sec == b.st_ctim.tv_sec &&
+         a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
+}
+
+/// The bubblewrap for commands that `profile` confines.
+result<bwrap_program> choose_bwrap(const permission_profile& profile,
+                                   const policy::access_context& context) {
+  std::vector<std::string> writable_roots;
+  for (const auto& root : writable_roots_of(profile, context))
+    writable_roots.push_back(canonical(root));
+  const char* path_variable = std::getenv("PATH");
+  return find_bwrap(path_variable ? path_variable : "", writable_roots);
+}
+
+/// A bubblewrap that is set-uid lets nobody but root keep a capability.
+bool leaves_a_share(const bwrap_program& bwrap) {
+  return !bwrap.setuid || getuid() == 0;
 }
 
 /// A boundary of ours is due: which one, and what it is made of.
@@ -166,20 +201,21 @@ std::string terminal_of_output() {
 }
 
 /// Bubblewrap's mounts and namespaces, with Landlock and the filter inside (§75).
-int run_in_view(const confinement& c) {
+int run_in_view(const confinement& c, bwrap_ahead_ptr ahead) {
   const auto& [options, profile, context, network, init_path, environment, report] = c;
   const auto fail = [&](const error& why) { return c.fail(why); };
-  std::vector<std::string> writable_roots;
-  for (const auto& root : writable_roots_of(profile, context))
-    writable_roots.push_back(canonical(root));
   const char* path_variable = std::getenv("PATH");
-  const auto bwrap = find_bwrap(path_variable ? path_variable : "", writable_roots);
+  const auto bwrap = choose_bwrap(profile, context);
   if (!bwrap) return fail(bwrap.error());
 
-  // A bubblewrap that is set-uid lets nobody but root keep a capability.
-  const bool shared = !bwrap->setuid || getuid() == 0;
+  const bool shared = leaves_a_share(*bwrap);
   std::optional<inner_stage> early;
-  if (shared) {
+  struct stat file {};
+  if (shared && ahead && ahead->path == bwrap->path && stat(bwrap->path.c_str(), &file) == 0 &&
+      is_same_file(file, ahead->file))
+    early.emplace(std::move(ahead->stage));
+  ahead.reset();
+  if (shared && !early) {
     auto started = inner_stage::start(init_path, bwrap->path, {});
     if (!started) return fail(started.error());
     early.emplace(*std::move(started));
@@ -227,8 +263,8 @@ int run_in_view(const confinement& c) {
   view.payload_completes = false;
   const auto empty_files = open_empty_files(denied_file_count(plan->mounts));
   if (!empty_files) return fail(empty_files.error());
-  for (const auto& file : *empty_files)
-    view.empty_fds.push_back(file.get());
+  for (const auto& empty : *empty_files)
+    view.empty_fds.push_back(empty.get());
   auto stage = inner_stage::start(init_path, bwrap->path, view.empty_fds);
   if (!stage) return fail(stage.error());
   supervisor watcher{setting};
@@ -259,8 +295,25 @@ int run_supervised(const outer_options& options, const std::string& init_path,
 
 } // namespace
 
+bwrap_ahead_ptr start_bwrap_ahead(const outer_options& options, const std::string& init_path) {
+  signal(SIGPIPE, SIG_IGN);
+  auto profile = decode_profile(options.profile_json);
+  if (!prepare_descriptors() || !profile || profile->kind != profile_kind::managed ||
+      options.legacy_landlock)
+    return {};
+  auto context = context_of(options);
+  hide(*profile, context, options.hidden_paths);
+  spell_out(*profile, context);
+  const auto bwrap = choose_bwrap(*profile, context);
+  struct stat file {};
+  if (!bwrap || !leaves_a_share(*bwrap) || stat(bwrap->path.c_str(), &file) != 0) return {};
+  auto stage = inner_stage::start(init_path, bwrap->path, {});
+  if (!stage) return {};
+  return bwrap_ahead_ptr{new bwrap_ahead{bwrap->path, file, *std::move(stage)}};
+}
+
 int run_outer(const outer_options& options, const std::string& init_path,
-              std::span<const char* const> environment) {
+              std::span<const char* const> environment, bwrap_ahead_ptr ahead) {
   signal(SIGPIPE, SIG_IGN);
   const auto prepared = prepare_descriptors();
   event_report report{options.report_fd};
@@ -273,8 +326,13 @@ int run_outer(const outer_options& options, const std::string& init_path,
     report.boundary_failed(profile.error());
     return exit_wrong_usage;
   }
-  if (profile->kind != profile_kind::managed)
+  const auto drop = [&ahead] { // it is to be as if there had been none
+    if (std::exchange(ahead, {})) prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+  };
+  if (profile->kind != profile_kind::managed) {
+    drop();
     return run_supervised(options, init_path, environment, report);
+  }
   auto context = context_of(options);
   hide(*profile, context, options.hidden_paths);
   const auto network = choose_network(*profile, options.proxy_network);
@@ -286,7 +344,9 @@ int run_outer(const outer_options& options, const std::string& init_path,
       options.legacy_landlock ? std::optional{sandbox_backend::landlock} : std::nullopt;
   const auto backend = choose_backend(requested, look_at_platform(), needs);
   if (!backend) return c.fail(backend.error());
-  return *backend == sandbox_backend::landlock ? run_on_host(c) : run_in_view(c);
+  if (*backend != sandbox_backend::landlock) return run_in_view(c, std::move(ahead));
+  drop();
+  return run_on_host(c);
 }
 
 } // namespace gatehouse::sandbox

@@ -18,15 +18,6 @@ error wrong(std::string message) {
   return {errc::invalid_request, std::move(message), "see gatehouse-sandbox --help"};
 }
 
-result<int> descriptor(std::string_view option, std::string_view text) {
-  int fd = -1;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), fd);
-  if (failure != std::errc{} || end != text.data() + text.size() || fd < 3)
-    return wrong(std::string{option} + " takes the number of an open descriptor above 2, not '" +
-                 std::string{text} + "'");
-  return fd;
-}
-
 /// Lower ones cannot be bound without privileges.
 result<std::uint16_t> forwarded_port(std::string_view text) {
   std::uint16_t port = 0;
@@ -55,6 +46,15 @@ result<std::string> read_all(int fd) {
 
 } // namespace
 
+result<int> descriptor_number(std::string_view option, std::string_view text) {
+  int fd = -1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), fd);
+  if (failure != std::errc{} || end != text.data() + text.size() || fd < 3)
+    return wrong(std::string{option} + " takes the number of an open descriptor above 2, not '" +
+                 std::string{text} + "'");
+  return fd;
+}
+
 std::string_view outer_usage() noexcept {
   return "usage: gatehouse-sandbox --sandbox-policy-cwd DIR [--command-cwd DIR]\n"
          "         (--permission-profile JSON | --permission-profile-fd N)\n"
@@ -63,8 +63,10 @@ std::string_view outer_usage() noexcept {
          "         [--use-legacy-landlock] [--report-fd N]\n"
          "         [--allow-network-for-proxy [--proxy-fd N] [--forward-port PORT]...\n"
          "         [--allow-local-binding]] -- COMMAND [ARGUMENT]...\n"
+         "       gatehouse-sandbox --request-fd N\n"
          "\n"
          "Runs COMMAND inside the boundary that the permission profile describes, or not at all.\n"
+         "With --request-fd all of the above comes later, in one message over socket N.\n"
          "Exit status: the command's; 128+n when signal n ended it; 121 the boundary cannot be\n"
          "built (nothing ran); 126/127 not executable / not found; 2 wrong usage.\n";
 }
@@ -126,7 +128,7 @@ result<outer_options> parse_outer_options(std::span<const char* const> arguments
                      std::to_string(init::most_forwarded_ports) + " times");
       o.forwarded_ports.push_back(*port);
     } else if (is_fd) {
-      const auto fd = descriptor(option, value);
+      const auto fd = descriptor_number(option, value);
       if (!fd) return fd.error();
       if (!is_profile) {
         (option == "--proxy-fd" ? o.proxy_fd : o.report_fd) = *fd;

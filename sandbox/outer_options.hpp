@@ -33,6 +33,9 @@ struct outer_options {
 /// Usage text for people.
 std::string_view outer_usage() noexcept;
 
+/// The value `text` of `option`: the number of a descriptor above 2. Error: invalid_request
+result<int> descriptor_number(std::string_view option, std::string_view text);
+
 /// Reads `arguments` (without the program's name). `environment_tmpdir` is $TMPDIR, used unless
 /// `--tmpdir` is given. Strict: an unknown or repeated option is an error.
 /// @return errc::invalid_request that names the option

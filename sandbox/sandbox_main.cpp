@@ -1,5 +1,6 @@
 // gatehouse-sandbox: runs one command inside the boundary of a permission profile (§76).
 #include "sandbox/inner_stage.hpp"
+#include "sandbox/launch.hpp"
 #include "sandbox/outer.hpp"
 #include "sandbox/outer_options.hpp"
 
@@ -7,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -22,6 +25,11 @@ std::string init_path() {
   return path.substr(0, path.rfind('/') + 1) + "gatehouse-sandbox-init";
 }
 
+int wrong_usage(const gatehouse::error& why) {
+  std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
+  return gatehouse::sandbox::exit_wrong_usage;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -31,14 +39,28 @@ int main(int argc, char** argv) {
     return 0;
   }
   const char* tmpdir = std::getenv("TMPDIR");
-  const std::vector<const char*> arguments(argv + 1, argv + argc);
-  const auto options = parse_outer_options(arguments, tmpdir ? tmpdir : "");
-  if (!options) {
-    std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(options.error()).c_str());
-    return exit_wrong_usage;
+  std::vector<const char*> arguments(argv + 1, argv + argc);
+  std::vector<std::string> late;
+  bwrap_ahead_ptr ahead;
+  if (argc > 3 && argv[1] == request_fd_option) { // started ahead: what to do is told later
+    const auto fd = descriptor_number(argv[1], argv[2]);
+    if (!fd) return wrong_usage(fd.error());
+    const auto before = parse_outer_options(std::span{arguments}.subspan(2), tmpdir ? tmpdir : "");
+    if (!before) return wrong_usage(before.error());
+    ahead = start_bwrap_ahead(*before, init_path());
+    auto told = receive_late_request(*fd);
+    if (!told) return wrong_usage(told.error());
+    if (told->empty()) return exit_no_boundary; // nobody needs it
+    close(*fd);
+    late = *std::move(told);
+    arguments.clear();
+    for (const auto& one : late)
+      arguments.push_back(one.c_str());
   }
+  const auto options = parse_outer_options(arguments, tmpdir ? tmpdir : "");
+  if (!options) return wrong_usage(options.error());
   std::vector<const char*> environment;
   for (char** entry = environ; *entry; ++entry)
     environment.push_back(*entry);
-  return run_outer(*options, init_path(), environment);
+  return run_outer(*options, init_path(), environment, std::move(ahead));
 }

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 using namespace gatehouse;
 using namespace gatehouse::sandbox;
 
@@ -45,6 +48,31 @@ TEST_SUITE("sandbox.launch") {
     CHECK(read->forwarded_ports == request.forwarded_ports);
     CHECK(read->legacy_landlock);
     CHECK(read->command == request.command);
+  }
+
+  TEST_CASE("§76 what comes late comes whole, or nothing runs") {
+    const auto sent = [](const std::string& bytes, bool send_it = true) {
+      int ends[2];
+      REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+      if (send_it)
+        REQUIRE(::send(ends[0], bytes.data(), bytes.size(), 0) ==
+                static_cast<ssize_t>(bytes.size()));
+      ::close(ends[0]);
+      auto read = receive_late_request(ends[1]);
+      ::close(ends[1]);
+      return read;
+    };
+    const std::vector<std::string> argv{"gatehouse-sandbox", "--tmpdir", "", "--", "echo", "a b"};
+    const auto read = sent(late_request(argv));
+    REQUIRE(read);
+    CHECK(*read == std::vector<std::string>(argv.begin() + 1, argv.end()));
+    const auto gone = sent({}, false);
+    REQUIRE(gone);
+    CHECK(gone->empty());
+    auto torn = late_request(argv);
+    torn.pop_back();
+    CHECK_FALSE(sent(torn));
+    CHECK_FALSE(sent(std::string(most_request_bytes + 1, '\0')));
   }
 
   TEST_CASE("§127 a signal that would stop or end only the processes around the command is not "

@@ -47,7 +47,8 @@ class Soak(unittest.TestCase):
             self.assertLess(mean(late, "memory_kib"), mean(early, "memory_kib") * 1.1 + 4096)
             self.assertLess(mean(late, "descriptors"), mean(early, "descriptors") + 20)
             last = seen["over_time"][-1]  # after everything has ended
-            self.assertEqual(last["children"], 0)
+            # In serve one helper waits for the next command, for ten seconds.
+            self.assertLessEqual(last["children"], 1 if dialect == "app" else 0)
             self.assertEqual(os.listdir(tmp), [])
         finally:
             server.terminate()
