@@ -20,7 +20,7 @@ namespace gatehouse::actors {
 namespace {
 
 constexpr std::size_t entries_between_prunes = 2000;
-constexpr std::chrono::milliseconds between_steps{20}; // of a prune: other programs write, too
+constexpr int pause_for_step = 4; // of a prune, as long as the step took: calls are written, too
 constexpr std::size_t most_in_a_commit = 512;
 constexpr std::size_t most_kept_entries = 10'000; // that could not be written
 constexpr std::size_t most_lingering = 64;
@@ -184,10 +184,12 @@ private:
 
   /// One step: calls wait for no more.
   void prune() {
+    const auto start = std::chrono::steady_clock::now();
     const auto more = store_ ? store_->prune(terms_.keep, now()) : result<bool>{false};
     if (!more) told(more.error());
     pruning_ = more && *more;
-    next_step_ = std::chrono::steady_clock::now() + between_steps;
+    const auto end = std::chrono::steady_clock::now();
+    next_step_ = end + pause_for_step * (end - start);
   }
 
   /// @param mine the newest of `all`

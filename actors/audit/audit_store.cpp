@@ -21,8 +21,8 @@ constexpr int application_id = 0x47544841; // "GTHA"
 constexpr int schema_version = 1;
 constexpr int retry_ms = 5;
 constexpr int lock_wait_ms = 10'000;
-constexpr std::int64_t entries_a_step = 1000; // of taking out; others wait so long
-constexpr const char* give_back_pages = "PRAGMA incremental_vacuum(500)"; // more than a step frees
+constexpr std::int64_t entries_a_step = 500; // of taking out; others wait so long
+constexpr const char* give_back_pages = "PRAGMA incremental_vacuum(250)"; // more than a step frees
 constexpr const char* schema = R"(
 CREATE TABLE entry(
   seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL, session TEXT NOT NULL,
