@@ -133,6 +133,7 @@ public:
   flow::effects step(flow::event event);
 
   [[nodiscard]] bool finished() const noexcept { return state_ == state::done; }
+  [[nodiscard]] const call_plan& plan() const noexcept { return plan_; }
 
   /// The boundary a first attempt would get if the requirement is met: `policy explain` (§133a).
   static sandbox_summary first_boundary(const call_plan& plan, const exec_requirement& requirement);

@@ -16,15 +16,14 @@ file_answer failed(std::string message, std::string kind) {
 
 } // namespace
 
-reactor::exchange_request confined_file_call(sandbox::launch_request launch,
-                                             const file_call& call) {
+reactor::exchange_request confined_file_call(sandbox::launch_request launch, std::string call) {
   launch.profile.network = network_policy::restricted;
   launch.command_cwd = "/";
   reactor::exchange_request exchange;
   exchange.spawn.argv = sandbox::launch_argv(launch);
   exchange.spawn.program = launch.helper;
   exchange.spawn.env = {"PATH=/usr/bin:/bin"};
-  exchange.input = encode_file_call(call);
+  exchange.input = std::move(call);
   exchange.limit = longest;
   exchange.max_output = 32U << 20U;
   return exchange;

@@ -7,6 +7,10 @@
 namespace gatehouse::actors {
 namespace {
 
+const review_request& question_of(const thread_event& shown) {
+  return std::get<thread_events::review_asked>(shown.what).question;
+}
+
 /// Why the answer does not fit, or nothing.
 std::optional<error> misfit(const review_request& question, const review_answer& answer) {
   const auto wrong = [](std::string what, std::string remedy) {
@@ -38,9 +42,9 @@ std::optional<error> misfit(const review_request& question, const review_answer&
 
 } // namespace
 
-void open_reviews::add(review_request question, thread_event_ptr shown) {
-  auto id = question.review_id;
-  open_.insert_or_assign(std::move(id), entry{std::move(question), std::move(shown)});
+void open_reviews::add(thread_event_ptr shown) {
+  const auto& id = question_of(*shown).review_id;
+  open_.insert_or_assign(id, std::move(shown));
 }
 
 bool open_reviews::withdraw(std::string_view review_id) {
@@ -57,16 +61,15 @@ result<review_request> open_reviews::settle(const review_answer& answer) {
                  "there is no open question `" + answer.review_id +
                      "`: it was answered, withdrawn, or has expired",
                  {}};
-  if (auto why = misfit(found->second.question, answer)) return *std::move(why);
-  auto question = std::move(found->second.question);
-  open_.erase(found);
-  return question;
+  if (auto why = misfit(question_of(*found->second), answer)) return *std::move(why);
+  const auto shown = open_.extract(found).mapped();
+  return question_of(*shown);
 }
 
 std::vector<thread_event_ptr> open_reviews::shown() const {
   std::vector<thread_event_ptr> list;
-  for (const auto& [id, e] : open_)
-    list.push_back(e.shown);
+  for (const auto& [id, shown] : open_)
+    list.push_back(shown);
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a->seq < b->seq; });
   return list;
 }

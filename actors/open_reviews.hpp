@@ -16,8 +16,8 @@ namespace gatehouse::actors {
 /// offered again under the same id, and the first answer that fits takes one away.
 class open_reviews {
 public:
-  /// @param shown the event in which it was published
-  void add(review_request question, thread_event_ptr shown);
+  /// @param shown the event in which it was published: a thread_events::review_asked
+  void add(thread_event_ptr shown);
   /// False when it does not stand (any more).
   bool withdraw(std::string_view review_id);
 
@@ -31,11 +31,7 @@ public:
   [[nodiscard]] std::vector<thread_event_ptr> shown() const;
 
 private:
-  struct entry {
-    review_request question;
-    thread_event_ptr shown;
-  };
-  std::map<std::string, entry, std::less<>> open_; ///< by review id
+  std::map<std::string, thread_event_ptr, std::less<>> open_; ///< by review id
 };
 
 } // namespace gatehouse::actors

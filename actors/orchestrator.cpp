@@ -34,7 +34,6 @@ orchestrator::behavior_type orchestrator::make_behavior() {
         caller_ = make_response_promise<call_report_ptr>();
         auto answer = caller_;
         call_id_ = call->plan.call_id;
-        call_ = call;
         flow_.emplace(call->plan);
         if (partners_.auditor) {
           const auto& plan = call->plan;
@@ -64,14 +63,14 @@ void orchestrator::tell(thread_event_body what) {
 
 void orchestrator::carry_out(flow::ask_review& effect) {
   // Before anybody can see it: whoever says yes means what stood there then.
-  auto asked = folders_of(call_->plan);
+  auto asked = folders_of(flow_->plan());
   const auto question = std::make_shared<const review_request>(std::move(effect.request));
   request(partners_.reviewer, caf::infinite, review_v, question)
       .then(
           [this, asked = std::move(asked)](const review_answer_ptr& answer) {
             auto given = *answer;
             const auto other = is_approval(given.decision)
-                                   ? other_folder(asked, folders_of(call_->plan))
+                                   ? other_folder(asked, folders_of(flow_->plan()))
                                    : std::nullopt;
             if (other) {
               given.decision = review_decision::denied;
@@ -107,12 +106,12 @@ void orchestrator::carry_out(flow::register_network& effect) {
   network_open open;
   open.call_id = call_id_;
   open.attempt = attempt;
-  open.what = call_->plan.what;
-  open.review_nonce = call_->plan.review_nonce;
-  open.approval = call_->plan.approval;
-  open.enforced_by = call_->plan.profile.kind;
+  open.what = flow_->plan().what;
+  open.review_nonce = flow_->plan().review_nonce;
+  open.approval = flow_->plan().approval;
+  open.enforced_by = flow_->plan().profile.kind;
   open.approved_hosts = std::move(effect.approved_hosts);
-  open.deferred = call_->plan.runtime.outlives_the_call;
+  open.deferred = flow_->plan().runtime.outlives_the_call;
   request(partners_.network, caf::infinite, open_v,
           std::make_shared<const network_open>(std::move(open)))
       .then(
@@ -152,7 +151,7 @@ void orchestrator::carry_out(flow::start_attempt& effect) {
   const auto& terms = **starting_;
   request(partners_.auditor, caf::infinite, record_v,
           entry(audit_kind::attempt, terms.number,
-                audit_attempt(call_->plan.what, terms.backend, terms.network,
+                audit_attempt(flow_->plan().what, terms.backend, terms.network,
                               encode_profile(terms.profile),
                               terms.by ? terms.by->review_id() : std::string{})))
       .then([this, n = terms.number](const std::string& why_not) { recorded(n, why_not); },
@@ -177,7 +176,7 @@ void orchestrator::recorded(int attempt, const std::string& why_not) {
 void orchestrator::run(attempt_ptr what) {
   const int number = (*what)->number;
   const auto backend = (*what)->backend;
-  if (auto moved = moved_folder(call_->plan.real_roots)) {
+  if (auto moved = moved_folder(flow_->plan().real_roots)) {
     attempt_result not_here;
     not_here.record.number = number;
     not_here.record.sandbox = backend;

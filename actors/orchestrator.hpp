@@ -53,7 +53,6 @@ private:
   orchestrator_partners partners_;
   std::optional<call_flow> flow_;
   std::string call_id_;
-  judged_call_ptr call_;
   attempt_ptr starting_; ///< waits until the audit has it
   caf::typed_response_promise<call_report_ptr> caller_;
 };

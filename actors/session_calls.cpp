@@ -49,6 +49,7 @@ std::optional<error> session_thread::cannot_begin(const tool_request& asked) {
                            "` was used before in this thread, and what became of it is no longer "
                            "known",
                        "Look at what it did before the same is run again under another id.");
+  if (used_ids_.is_full()) return too_many_ids(used_ids_.most());
   // A call of the turn that was stopped is an item like any other (§D11), and refused.
   const bool stopped = !stopped_because_.empty() && asked.turn_id == stopped_turn_;
   if (!asked.turn_id.empty() && asked.turn_id != turn_ && !stopped)
@@ -63,7 +64,7 @@ void session_thread::on(const thread_messages::begin_call& m) {
     if (m.done) m.done(*std::move(why));
     return;
   }
-  used_ids_.insert(asked.call_id);
+  used_ids_.add(asked.call_id);
   if (turn_.empty() && stopped_because_.empty()) open_turn({});
   look_at_settings();
   if (const auto* wish = std::get_if<permissions_request>(&asked.arguments))

@@ -16,7 +16,7 @@ caf::result<review_answer_ptr> session_thread::hold(const review_request_ptr& qu
   const auto call = running_.find(question->call_id);
   const auto shown = publish(thread_events::review_asked{*question, reviewer_kind::user},
                              call == running_.end() ? turn_ : call->second.told.turn);
-  open_.add(*question, shown);
+  open_.add(shown);
   look_for_reviewers();
   return answer;
 }

@@ -15,4 +15,11 @@ inline error wrong_order(std::string what, std::string remedy = {}) {
   return {errc::invalid_request, std::move(what), std::move(remedy)};
 }
 
+/// No id is ever used twice in a thread, and what it can remember of them is bounded.
+inline error too_many_ids(std::size_t most) {
+  return wrong_order("this thread has had " + std::to_string(most) +
+                         " calls and turns, as many as one can have",
+                     "Start another thread.");
+}
+
 } // namespace gatehouse::actors

@@ -2,6 +2,7 @@
 
 #include "actors/audit/program_audit.hpp"
 #include "actors/event_log.hpp"
+#include "actors/id_memory.hpp"
 #include "actors/open_reviews.hpp"
 #include "actors/orchestrator.hpp"
 #include "actors/process_manager.hpp"
@@ -20,7 +21,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -192,8 +192,8 @@ private:
       background_;                              ///< by id of the exec_command: sessions that live
   std::map<std::string, running_call> running_; ///< by call id
   std::optional<error> settings_error_; ///< why the configuration as it is now cannot hold here
-  std::set<std::string> used_ids_;      ///< of calls and turns
-  std::set<std::string> turn_ids_;      ///< of these
+  id_memory used_ids_;                  ///< of calls and turns
+  id_memory turn_ids_;                  ///< of these
   std::string turn_;                    ///< empty: none is open
   std::string stopped_because_;         ///< not empty: calls wait for the user's next turn
   std::string stopped_turn_;

@@ -9,8 +9,8 @@ namespace gatehouse::actors {
 
 void session_thread::open_turn(std::string turn_id) {
   turn_ = turn_id.empty() ? "turn-" + random_id() : std::move(turn_id);
-  used_ids_.insert(turn_);
-  turn_ids_.insert(turn_);
+  used_ids_.add(turn_);
+  turn_ids_.add(turn_);
   now_->hooks.turn_id = partners_.turn = now_->turn = turn_;
   publish(thread_events::turn_started{}, turn_);
 }
@@ -25,6 +25,8 @@ void session_thread::on(const thread_messages::start_turn& m) {
     why = wrong_order("a turn id has at most " + std::to_string(longest_id) + " bytes");
   else if (used_ids_.contains(m.turn_id))
     why = wrong_order("the id `" + m.turn_id + "` was used before in this thread");
+  else if (used_ids_.is_full())
+    why = too_many_ids(used_ids_.most());
   else if (!stopped_because_.empty() && !m.by_user)
     why = error{errc::cancelled, "the last turn was stopped: " + stopped_because_,
                 "Wait: only the user opens the next turn, by turn/start of a reviewer."};

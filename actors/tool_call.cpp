@@ -36,9 +36,9 @@ tool_call::tool_call(caf::actor_config& config, judgement_terms terms,
     : tool_call_actor::base{config}, terms_{std::move(terms)}, partners_{std::move(partners)} {}
 
 void tool_call::on_exit() {
-  if (call_ && caller_.pending()) {
+  if (caller_.pending()) {
     if (orchestrator_) send(orchestrator_, cancel_v);
-    end(std::make_shared<const call_report>(stopped(call_->plan.call_id)));
+    end(std::make_shared<const call_report>(stopped(call_id_)));
   }
   partners_ = {};
   orchestrator_ = nullptr;
@@ -51,6 +51,7 @@ tool_call::behavior_type tool_call::make_behavior() {
         caller_ = make_response_promise<call_report_ptr>();
         auto answer = caller_;
         call_ = call;
+        call_id_ = call->plan.call_id;
         start();
         return answer;
       },
@@ -65,10 +66,9 @@ void tool_call::start() {
   auto patch = result<std::optional<patch_intake>>{std::optional<patch_intake>{}};
   if (!cancelled_ && !call_->handler_refusal) patch = take_in_patch(call_->plan, terms_);
   if (cancelled_) // it came before the call itself
-    return end(std::make_shared<const call_report>(stopped(call_->plan.call_id)));
+    return end(std::make_shared<const call_report>(stopped(call_id_)));
   if (!patch)
-    return end(std::make_shared<const call_report>(
-        rejected_patch(call_->plan.call_id, {}, patch.error())));
+    return end(std::make_shared<const call_report>(rejected_patch(call_id_, {}, patch.error())));
   if (!*patch) {
     judged_call judged{call_->plan, judge(call_->plan, terms_)};
     if (call_->handler_refusal) judged.evaluation.requirement = *call_->handler_refusal;
@@ -93,9 +93,9 @@ void tool_call::start() {
 void tool_call::verify(judged_call call) {
   const auto judged = std::make_shared<const judged_call>(std::move(call));
   const auto go_on = [this, judged](const std::optional<error>& failure) {
-    if (cancelled_) return end(std::make_shared<const call_report>(stopped(call_->plan.call_id)));
+    if (cancelled_) return end(std::make_shared<const call_report>(stopped(call_id_)));
     if (!failure) return orchestrate(*judged, partners_.patches);
-    auto report = rejected_patch(call_->plan.call_id, judged->plan.what.patch->changes, *failure);
+    auto report = rejected_patch(call_id_, judged->plan.what.patch->changes, *failure);
     report.evaluation = judged->evaluation;
     end(std::make_shared<const call_report>(std::move(report)));
   };
@@ -106,14 +106,17 @@ void tool_call::verify(judged_call call) {
             });
 }
 
-void tool_call::orchestrate(judged_call call, const runtime_actor& runtime) {
-  auto partners = partners_;
-  partners.runtime = runtime;
+void tool_call::orchestrate(judged_call call, runtime_actor runtime) {
+  // It may wait for a person now, for as long as that takes: what it was judged by is not needed.
+  terms_ = {};
+  call_ = nullptr;
+  auto partners = std::exchange(partners_, {});
+  partners.runtime = std::move(runtime);
   orchestrator_ = system().spawn<orchestrator>(std::move(partners));
   request(orchestrator_, caf::infinite, run_v, std::make_shared<const judged_call>(std::move(call)))
       .then([this](const call_report_ptr& report) { end(report); },
             [this](caf::error& e) {
-              auto lost = stopped(call_->plan.call_id);
+              auto lost = stopped(call_id_);
               lost.ending = call_ending::failed;
               lost.failure =
                   error{errc::internal, "the orchestrator failed: " + system().render(e), {}};

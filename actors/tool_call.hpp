@@ -3,6 +3,8 @@
 #include "actors/judge.hpp"
 #include "actors/orchestrator.hpp"
 
+#include <string>
+
 namespace gatehouse::actors {
 
 /// Judges one call and hands it to an orchestrator of its own.
@@ -17,12 +19,13 @@ public:
 private:
   void start();
   void verify(judged_call call);
-  void orchestrate(judged_call call, const runtime_actor& runtime);
+  void orchestrate(judged_call call, runtime_actor runtime);
   void end(call_report_ptr report);
 
   judgement_terms terms_;
   orchestrator_partners partners_;
-  call_start_ptr call_;
+  call_start_ptr call_; ///< until it is judged
+  std::string call_id_;
   bool cancelled_ = false;
   orchestrator_actor orchestrator_;
   caf::typed_response_promise<call_report_ptr> caller_;

@@ -36,6 +36,10 @@ constexpr option_spec prefix_rule{"--prefix-rule", "JSON", "tokens of a rule tha
                                   text};
 constexpr option_spec agent_token{"--agent-token-file", "FILE",
                                   "made when missing; default: in the state folder", file};
+constexpr option_spec ws_token_file{"--ws-token-file", "FILE",
+                                    "instead: agents send this token, which is there", file};
+constexpr option_spec ws_token_sha256{"--ws-token-sha256", "HEX",
+                                      "instead: agents send the token with this digest", text};
 constexpr option_spec reviewer_token{"--reviewer-token-file", "FILE",
                                      "whoever has it may answer; default: as above", file};
 
@@ -103,6 +107,8 @@ constexpr option_spec serve_options[] = {
     cwd,
     rules,
     agent_token,
+    ws_token_file,
+    ws_token_sha256,
     reviewer_token,
     {"--no-auth", {}, "without a token: an agent's authority"},
     {"--allow-origin", "ORIGIN", "a web page of this origin may connect", text, {}, true},
@@ -130,6 +136,8 @@ constexpr option_spec exec_server_options[] = {
     {"--listen", "ADDRESS", "ws://127.0.0.1:PORT (0: a free one), unix://PATH or stdio", text,
      "ws://127.0.0.1:0 stdio"},
     {"--token-file", "FILE", "clients send this token; made when missing", file},
+    ws_token_file,
+    ws_token_sha256,
     {"--no-auth", {}, "no token: any program of this machine may run commands"},
     {"--allow-unsandboxed", {}, "also runs what comes without a sandbox, as you"},
     {"--session-ttl-ms", "N", "how long a session outlives its connection; 80000", text}};

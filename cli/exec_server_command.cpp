@@ -6,6 +6,7 @@
 #include "cli/output.hpp"
 #include "cli/own_program.hpp"
 #include "cli/serve_listeners.hpp"
+#include "cli/token_flags.hpp"
 #include "config/credentials.hpp"
 #include "config/environments.hpp"
 #include "config/live_token_files.hpp"
@@ -65,10 +66,13 @@ int exec_server_command(arguments given) {
   auto listen = read->value("--listen").value_or("ws://127.0.0.1:0");
   if (listen == "stdio") listen = "stdio://";
   std::error_code ec;
-  const auto at = read_listen_address(listen, std::filesystem::current_path(ec).string());
+  const auto folder = std::filesystem::current_path(ec).string();
+  const auto at = read_listen_address(listen, folder);
   if (!at) return wrong_usage_of("exec-server", at.error().message);
-  if (read->has("--no-auth") && read->value("--token-file"))
-    return wrong_usage_of("exec-server", "--no-auth and --token-file exclude each other");
+  const auto given_token = ws_token_of(*read, folder, "--token-file");
+  if (!given_token) return wrong_usage_of("exec-server", to_string(given_token.error()));
+  if (read->has("--no-auth") && (read->value("--token-file") || *given_token))
+    return wrong_usage_of("exec-server", "--no-auth and a token exclude each other");
   const auto ttl = read->whole_number("--session-ttl-ms", 0, 86'400'000);
   if (!ttl) return wrong_usage_of("exec-server", ttl.error().message);
   const auto where = config::locations_from_environment();
@@ -89,17 +93,19 @@ int exec_server_command(arguments given) {
   actors::admission_terms admission;
   admission.own_uid = ::geteuid();
   admission.open_to_agents = read->has("--no-auth");
-  if (!stdio && !admission.open_to_agents) {
+  admission.agent_token = *given_token;
+  if (const auto file = read->value("--ws-token-file"))
+    hidden.push_back(policy::absolute_below(folder, *file));
+  if (!stdio && !admission.open_to_agents && !admission.agent_token) {
     const auto path = policy::absolute_below(
-        std::filesystem::current_path(ec).string(),
-        read->value("--token-file").value_or(where.state + "/tokens/exec.token"));
+        folder, read->value("--token-file").value_or(where.state + "/tokens/exec.token"));
     const auto own = config::require_own_folder(where.state);
     auto token = own ? config::read_or_make_token(path) : result<std::string>{own.error()};
     if (!token) {
       complain(token.error());
       return exit_wrong_usage;
     }
-    admission.agent_token = *std::move(token);
+    admission.agent_token = actors::sha256_of(*token);
     if (read->value("--token-file")) hidden.push_back(path);
     print_error("token: " + path + "\n");
   }

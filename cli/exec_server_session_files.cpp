@@ -85,7 +85,7 @@ void exec_session_files::perform(file_call call, const exec_reply& answer) {
   launch.protected_paths = terms_.host.protected_paths;
   launch.hidden_paths = terms_.host.hidden_paths();
   launch.command = {terms_.host.own, "file-call"};
-  auto exchange = actors::confined_file_call(std::move(launch), call);
+  auto exchange = actors::confined_file_call(std::move(launch), encode_file_call(call));
   const auto number = ++last_exchange_;
   exchanges_[number] = std::make_unique<reactor::program_exchange>(
       *terms_.host.loop, std::move(exchange),

@@ -7,12 +7,14 @@
 #include "cli/own_program.hpp"
 #include "cli/serve_listeners.hpp"
 #include "cli/serve_threads.hpp"
+#include "cli/token_flags.hpp"
 #include "config/credentials.hpp"
 #include "config/daemon_record.hpp"
 #include "config/private_file.hpp"
 #include "console/console_assets.hpp"
 #include "policy/path_text.hpp"
 #include "protocol/rpc/app_schema.hpp"
+#include "reactor/heap_memory.hpp"
 #include "reactor/signals.hpp"
 
 #include <algorithm>
@@ -53,18 +55,26 @@ std::string reviewer_token_path(const options& given, const start_point& start) 
 result<actors::admission_terms> admission_of(const options& given, const start_point& start) {
   if (const auto own = config::require_own_folder(start.where.state); !own) return own.error();
   actors::admission_terms terms;
+  const auto named = given.value("--ws-token-file");
   const auto agent =
-      given.value("--agent-token-file").value_or(start.where.state + "/tokens/agent.token");
+      named ? *named
+            : given.value("--agent-token-file").value_or(start.where.state + "/tokens/agent.token");
   const auto reviewer = reviewer_token_path(given, start);
-  auto agent_token = config::read_or_make_token(agent);
-  if (!agent_token) return agent_token.error();
+  const auto given_token = ws_token_of(given, start.cwd, "--agent-token-file");
+  if (!given_token) return given_token.error();
+  terms.agent_token = *given_token;
+  if (!terms.agent_token) {
+    const auto made = config::read_or_make_token(agent);
+    if (!made) return made.error();
+    terms.agent_token = actors::sha256_of(*made);
+  }
   auto reviewer_token = config::read_or_make_token(reviewer);
   if (!reviewer_token) return reviewer_token.error();
-  if (*agent_token == *reviewer_token)
-    return error{errc::invalid_config, agent + " and " + reviewer + " hold the same token",
-                 "An agent with it could approve its own calls. Delete one of them."};
-  terms.agent_token = *std::move(agent_token);
-  terms.reviewer_token = *std::move(reviewer_token);
+  terms.reviewer_token = actors::sha256_of(*reviewer_token);
+  if (terms.agent_token == terms.reviewer_token)
+    return error{errc::invalid_config,
+                 "the agents' token and the one in " + reviewer + " are the same",
+                 "An agent with it could approve its own calls. Make another one."};
   terms.open_to_agents = given.has("--no-auth");
   for (const auto& text : given.values("--allow-origin")) {
     auto origin = read_origin(text);
@@ -72,7 +82,9 @@ result<actors::admission_terms> admission_of(const options& given, const start_p
     terms.origins.push_back(*std::move(origin));
   }
   terms.own_uid = ::geteuid();
-  print_error("agent token: " + agent + "\nreviewer token: " + reviewer + "\n");
+  print_error("agent token: " +
+              (given.has("--ws-token-sha256") ? "the one with the given SHA-256" : agent) +
+              "\nreviewer token: " + reviewer + "\n");
   return terms;
 }
 
@@ -127,6 +139,7 @@ int serve_command(arguments given) {
   }
   const auto addresses = addresses_of(*read, start->cwd);
   if (!addresses) return wrong_usage_of("serve", to_string(addresses.error()));
+  reactor::prepare_heap();
   actors::thread_host host;
   auto desk = thread_desk::make(*read, *start, host.loop());
   auto explain = explainer::make(*start, {read->values("--rules"), true, true, start->cwd});

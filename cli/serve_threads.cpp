@@ -157,7 +157,7 @@ result<thread_desk> thread_desk::make(const options& given, const start_point& s
   desk.ask_ = given.value("--ask");
   desk.profile_ = given.value("--profile");
   desk.rule_files_ = given.values("--rules");
-  for (const auto* option : {"--agent-token-file", "--reviewer-token-file"})
+  for (const auto* option : {"--agent-token-file", "--ws-token-file", "--reviewer-token-file"})
     if (const auto file = given.value(option))
       desk.token_files_.push_back(policy::absolute_below(start.cwd, *file));
   // What cannot be set up at all is better known now than at the first thread.

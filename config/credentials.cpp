@@ -98,6 +98,14 @@ result<std::string> read_or_make_token(const std::string& path) {
   return read_token(path);
 }
 
+result<std::string> read_own_token(const std::string& path) {
+  struct stat about {};
+  if (::lstat(path.c_str(), &about) != 0 && errno == ENOENT)
+    return error{errc::not_found, path + " is not there",
+                 "Make it: a file of mode 0600 with one line of 32 or more base64url characters."};
+  return read_token(path);
+}
+
 result<std::string> read_given_token(const std::string& path) {
   constexpr std::string_view remedy =
       "It is the file that the exec server names when it starts, mode 0600.";

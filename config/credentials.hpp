@@ -14,6 +14,9 @@ namespace gatehouse::config {
 /// make it at once agree on one token.
 result<std::string> read_or_make_token(const std::string& path);
 
+/// The same for a token that is there; errc::not_found when it is not.
+result<std::string> read_own_token(const std::string& path);
+
 /// The token of another server in `path`: one line of printable characters in a regular file of
 /// this user that nobody else can read, and that no link stands for. errc::io or
 /// errc::invalid_config.

@@ -53,6 +53,9 @@ void json_writer::null() {
 }
 
 void json_writer::raw(std::string_view json) {
+  // Exactly: the little that may still come must not double the room of a large text.
+  constexpr std::size_t rest = 64;
+  out_.reserve(out_.size() + json.size() + rest);
   out_ += json;
 }
 

@@ -23,7 +23,7 @@ MAY_INCLUDE = {
 ONLY_IN = {
     "caf/": ["actors/*", "reactor/actor_scheduler.*", "tests/actors/*", "tests/reactor/*", "tests/support/*"],
     "boost/asio": ["reactor/*.cpp", "reactor/detail/*", "reactor/actor_scheduler.*", "tests/reactor/*"],
-    "boost/beast": ["reactor/http_client.cpp", "reactor/websocket_client.cpp", "reactor/websocket_server.cpp",
+    "boost/beast": ["reactor/http_client.cpp", "reactor/websocket_client.cpp", "reactor/websocket_peer.cpp",
                     "reactor/lib_beast.cpp"],
     "openssl/": ["reactor/*.cpp"],
     "boost/json": ["protocol/*.cpp", "tests/*"],

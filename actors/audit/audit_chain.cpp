@@ -37,6 +37,15 @@ chain_hash hash_of(std::string_view text) {
   return hasher{chain_hash{}}.field(text).take();
 }
 
+chain_hash sha256_of(std::string_view bytes) {
+  sha256_ctx state;
+  sha256_init(&state);
+  sha256_update(&state, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  chain_hash hash{};
+  sha256_digest(&state, hash.size(), hash.data());
+  return hash;
+}
+
 chain_hash hash_of(const chain_hash& before, const audit_entry& entry) {
   return hasher{before}
       .field(entry.seq)

@@ -19,6 +19,9 @@ chain_hash hash_of(const chain_hash& before, const audit_entry& entry);
 /// Of a text.
 chain_hash hash_of(std::string_view text);
 
+/// The same as others compute it: of the bytes alone, where those above hash their lengths, too.
+chain_hash sha256_of(std::string_view bytes);
+
 /// 64 hexadecimal digits.
 std::string hex(const chain_hash& hash);
 

@@ -76,7 +76,8 @@ struct file_methods : app_methods_base {
   void operator()(rpc::app::methods::copy, const rpc::app::copy_params& p) const;
 
 private:
-  void perform(const std::optional<std::string>& thread_id, exec_server::file_call call) const;
+  void perform(const std::optional<std::string>& thread_id, exec_server::file_call call,
+               std::string base64 = {}) const;
 };
 
 /// thread/backgroundTerminals/* (§127)

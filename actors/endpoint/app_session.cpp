@@ -1,6 +1,7 @@
 #include "actors/endpoint/app_session.hpp"
 
 #include "actors/endpoint/app_methods.hpp"
+#include "actors/endpoint/file_calls.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "protocol/rpc/app_events.hpp"
 
@@ -28,6 +29,7 @@ void app_session::attach(std::shared_ptr<client_port> port, bool version,
 }
 
 void app_session::detach() {
+  services_.files->end_session(id_);
   commands_->connection_lost();
   out_.detach();
   feed_->detach();
@@ -64,12 +66,12 @@ void app_session::response(const rpc::message& message) {
   if (!question) return; // answered or withdrawn: late answers are ignored
   thread_messages::answer_review said;
   said.review_id = *id;
-  said.digest = question->what.digest; // what this connection was shown under this id
+  said.digest = question->what->digest; // what this connection was shown under this id
   if (const auto place = message.result_value())
     if (auto read = rpc::codec<app::approval_answer>::decode(*place)) {
-      const auto decision = app::decision_of(*read, question->what);
+      const auto decision = app::decision_of(*read, *question->what);
       auto given = app::given_from({read->permissions, read->scope, read->strict_auto_review},
-                                   question->what, decision.what);
+                                   *question->what, decision.what);
       said.reason = read->reason.value_or("");
       if (given) { // what cannot be read gives nothing
         said.decision = decision.what;

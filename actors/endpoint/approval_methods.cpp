@@ -15,7 +15,7 @@ void approval_methods::operator()(app::methods::approval_list,
     if (!p.thread_id || *p.thread_id == entry->handle.id())
       for (const auto& q : entry->watch->questions())
         told.data.push_back(
-            app::approval_of(entry->handle.id(), {q.turn_id, q.seq, q.unix_ms}, q.what));
+            app::approval_of(entry->handle.id(), {q.turn_id, q.seq, q.unix_ms}, *q.what));
   ok(told);
 }
 
@@ -37,10 +37,10 @@ void approval_methods::operator()(app::methods::approval_resolve,
     return done(refused("no question stands under the id `" + p.request_id +
                             "`; it was answered or withdrawn",
                         "notTaken"));
-  const auto decision = app::decision_from(p.decision, question->what);
+  const auto decision = app::decision_from(p.decision, *question->what);
   if (!decision)
     return done(wrong_params("this decision was not on offer; see availableDecisions"));
-  auto given = app::given_from({p.permissions, p.scope, p.strict_auto_review}, question->what,
+  auto given = app::given_from({p.permissions, p.scope, p.strict_auto_review}, *question->what,
                                decision->what);
   if (!given) return done(wrong_params(to_string(given.error())));
   say::answer_review said{p.request_id, p.action_digest, decision->what, p.reason.value_or(""), {}};

@@ -2,7 +2,6 @@
 
 #include "actors/endpoint/command_terms.hpp"
 #include "actors/endpoint/refusals.hpp"
-#include "actors/random_id.hpp"
 #include "protocol/base64.hpp"
 #include "protocol/rpc/app_events.hpp"
 #include "protocol/utf8.hpp"
@@ -107,8 +106,7 @@ void command_book::exec(const std::shared_ptr<thread_entry>& entry,
   if (params.process_id && find(*params.process_id))
     return done(refused("a command with the process id " + shown(*params.process_id) + " runs",
                         "processIdInUse"));
-  auto call_id = params.process_id.value_or("exec-" + random_id());
-  if (entry->calls->knows(call_id)) call_id += "-" + random_id();
+  auto call_id = command_id(params.process_id.value_or(""));
   const auto made = std::make_shared<command>();
   made->entry = entry;
   made->process_id = params.process_id.value_or("");
@@ -134,6 +132,7 @@ void command_book::answered(const command_ptr& of, const rpc_outcome& what) {
   if (!report) { // there is no such call
     const auto* why = std::get_if<rpc::failure>(&what);
     of->over = true;
+    refuse_queued(*of, "the command did not begin, and this was not written");
     forget(of);
     return of->done(why ? *why
                         : refused("the output of this call is no longer kept", "internal",
@@ -367,10 +366,14 @@ void command_book::finish(const command_ptr& of, app::command_exec_result told) 
       *text = first_of(std::move(*text), of->cap);
       told.output_truncated = true;
     }
-  for (auto& [text, done] : std::exchange(of->queued, {}))
-    done(refused("the command has ended, and this was not written", "unknownProcess"));
+  refuse_queued(*of, "the command has ended, and this was not written");
   forget(of);
   of->done(rpc::to_json(told));
+}
+
+void command_book::refuse_queued(command& of, const std::string& why) {
+  for (auto& [text, done] : std::exchange(of.queued, {}))
+    done(refused(why, "unknownProcess"));
 }
 
 void command_book::forget(const command_ptr& of) {

@@ -53,6 +53,8 @@ private:
   void stop(command& what);
   void end_if_over(const command_ptr& of);
   void finish(const command_ptr& of, rpc::app::command_exec_result told);
+  /// Answers what was typed for a terminal that will not be there.
+  static void refuse_queued(command& of, const std::string& why);
   void forget(const command_ptr& of);
 
   client_writer& out_;

@@ -1,6 +1,7 @@
 #include "actors/endpoint/command_terms.hpp"
 
 #include "actors/endpoint/refusals.hpp"
+#include "actors/random_id.hpp"
 #include "protocol/rpc/app_events.hpp"
 
 #include <cstddef>
@@ -28,6 +29,17 @@ bool says_something(const std::optional<json_tree>& tree) {
 }
 
 } // namespace
+
+rpc::failure not_a_clients(std::string_view field) {
+  return wrong_params("`" + std::string{field} + "` begins with `" + std::string{command_prefix} +
+                      "`, as only the calls of command/exec do. Give another one");
+}
+
+std::string command_id(const std::string& process_id) {
+  auto id = std::string{command_prefix};
+  if (!process_id.empty()) id += process_id + ":";
+  return id + random_id();
+}
 
 std::optional<rpc::failure> objection_to(const app::command_exec_params& p) {
   const bool tty = p.tty.value_or(false);

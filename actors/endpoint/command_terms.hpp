@@ -7,12 +7,23 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 /// What `command/exec` takes, which calls of its thread a command is, and what is told of its end:
 /// values and functions; command_book carries them out.
 namespace gatehouse::actors {
 
 inline constexpr std::int64_t most_command_output = 1024 * 1024; ///< bytes of a stream (§96)
+
+/// How the ids of calls begin that command/exec makes. No client gives such an id to a call or a
+/// turn, so that no process id is ever in the way of one.
+inline constexpr std::string_view command_prefix = "command:";
+
+/// What is said to a client that gives one as `field`.
+rpc::failure not_a_clients(std::string_view field);
+
+/// An id for the call of a command, never given out before. @param process_id may be empty
+std::string command_id(const std::string& process_id);
 
 /// What of the parameters is not understood, or not done here; each by its name.
 std::optional<rpc::failure> objection_to(const rpc::app::command_exec_params& p);

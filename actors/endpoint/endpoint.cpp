@@ -5,8 +5,10 @@
 #include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
 #include "reactor/clock.hpp"
+#include "reactor/heap_memory.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr int going_away = 1001;
 constexpr int policy_violation = 1008;
+constexpr std::chrono::seconds trim_after{2};
 
 } // namespace
 
@@ -177,17 +180,24 @@ endpoint::endpoint(thread_host& host, endpoint_terms terms)
                 std::move(terms.sandboxes),
                 reactor::unix_ms_now,
                 host.loop(),
-                std::make_shared<file_calls>(host, std::move(terms.file_program))} {
+                std::make_shared<file_calls>(host, std::move(terms.file_program))},
+      trim_{host.loop()} {
   threads_.on_started([this](const std::shared_ptr<thread_entry>& entry) {
+    entry->watch->on_turn_end([files = std::weak_ptr{services_.files}, id = entry->handle.id()](
+                                  const std::string& turn, thread_events::turn_ending how) {
+      if (const auto all = files.lock()) all->end_turn(id, turn, how);
+    });
     for (const auto& [id, one] : sessions_)
       one.session->thread_started(entry);
   });
   threads_.on_closed([this](const std::shared_ptr<thread_entry>& entry) {
+    services_.files->end_thread(entry->handle.id());
     for (const auto& [id, one] : sessions_) {
       one.session->feed().closed(*entry);
       one.session->commands().closed(*entry);
     }
     if (ending_ && threads_.is_empty()) hang_up();
+    trim_soon();
   });
 }
 
@@ -206,6 +216,10 @@ void endpoint::shut_down() {
 void endpoint::hang_up() {
   for (const auto& [id, one] : sessions_)
     if (one.at) one.at->hang_up();
+}
+
+void endpoint::trim_soon() {
+  if (!trim_.pending()) trim_.start(trim_after, reactor::give_back_memory);
 }
 
 bool endpoint::is_over() const {
@@ -242,6 +256,7 @@ void endpoint::lost(const std::string& session_id) {
   found->second.expiry->start(services_.limits.session_grace, [this, session_id] {
     const auto gone = sessions_.extract(session_id);
     if (!gone.empty()) gone.mapped().session->end();
+    trim_soon();
   });
 }
 

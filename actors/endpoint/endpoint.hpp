@@ -50,6 +50,8 @@ private:
 
   void lost(const std::string& session_id);
   void hang_up();
+  /// Soon, and once for all that ends by then, memory is given back.
+  void trim_soon();
   /// Says what is gone with a session that cannot be resumed, and what is not.
   [[nodiscard]] rpc::failure unknown_session(const std::string& id) const;
 
@@ -58,6 +60,7 @@ private:
   thread_book threads_;
   endpoint_services services_;
   std::map<std::string, kept> sessions_;
+  reactor::timer trim_; ///< runs when something large has ended
   bool ending_ = false;
 };
 

@@ -15,7 +15,7 @@ struct endpoint_limits {
   std::size_t waiting_messages = 16'384;   ///< answers and questions that wait for one client
   std::chrono::milliseconds stuck{30'000}; ///< a client that has taken nothing for so long is away
   std::size_t retained_bytes = 4U << 20U;  ///< of a thread's events, for clients that come back
-  std::size_t remembered_calls = 10'000;   ///< ended ones of a thread, for an id that comes again
+  std::size_t remembered_calls = 1'024;    ///< ended ones of a thread, for an id that comes again
   std::size_t remembered_outputs = 256;    ///< of them, for which one session keeps the output
   std::size_t remembered_bytes = 16U << 20U; ///< of the outputs that one session keeps of them
   std::chrono::milliseconds session_grace{60'000};

@@ -6,6 +6,7 @@
 #include "actors/hook_rules.hpp"
 #include "actors/real_places.hpp"
 #include "protocol/audit.hpp"
+#include "protocol/base64.hpp"
 #include "protocol/profile_json.hpp"
 #include "protocol/shell_quote.hpp"
 
@@ -23,6 +24,9 @@ struct file_calls::open_call {
   file_call what;
   std::size_t most_bytes = 0;
   rpc_reply done;
+  std::string turn{}; ///< that was open when it was asked; may be empty
+  bool over = false;  ///< answered
+  std::unique_ptr<reactor::program_exchange> exchange{};
 };
 
 namespace {
@@ -121,6 +125,25 @@ std::optional<rpc::failure> objection(const file_call& call,
                  "refused");
 }
 
+std::size_t decoded_size(std::string_view base64) {
+  const auto end = base64.find_last_not_of('=');
+  return end == std::string_view::npos ? 0 : (end + 1) * 3 / 4;
+}
+
+rpc::failure no_worker() {
+  return refused("too much else waits for a worker of this server; try again", "io",
+                 rpc::code::internal);
+}
+
+file_call without_bytes(const file_call& call) {
+  file_call rest;
+  rest.method = call.method;
+  rest.path = call.path;
+  rest.destination = call.destination;
+  rest.recursive = call.recursive;
+  return rest;
+}
+
 rpc::failure failure_from(const failure& failed) {
   const auto told = [&](std::string kind, rpc::code code) {
     return refused(failed.message, std::move(kind), code);
@@ -137,13 +160,14 @@ rpc::failure failure_from(const failure& failed) {
 } // namespace
 
 void file_calls::perform(const std::shared_ptr<thread_entry>& entry, const std::string& session,
-                         file_call call, std::size_t most_bytes, rpc_reply done) {
+                         file_call call, std::string base64, std::size_t most_bytes,
+                         rpc_reply done) {
   const bool copies = call.method == file_method::copy;
   auto wrong = bad_path(copies ? "sourcePath" : "path", call.path);
   if (wrong.empty() && copies) wrong = bad_path("destinationPath", call.destination);
   if (!wrong.empty()) return done(wrong_params(std::move(wrong)));
-  if (call.bytes.size() > most_written)
-    return done(refused("`dataBase64` has " + std::to_string(call.bytes.size()) +
+  if (const auto bytes = decoded_size(base64); bytes > most_written)
+    return done(refused("`dataBase64` has " + std::to_string(bytes) +
                             " bytes; one call writes at most " + std::to_string(most_written) +
                             ". Write it in parts, by a command",
                         "tooLarge", rpc::code::internal));
@@ -157,19 +181,35 @@ void file_calls::perform(const std::shared_ptr<thread_entry>& entry, const std::
                             std::string{advice(call)},
                         "refused"));
   auto& own = open_of_[session];
-  if (own >= most_of_one || open_ >= most_open) {
+  if (own >= most_of_one || open_.size() >= most_open) {
     const auto full = own >= most_of_one;
     const auto busy = overloaded("too many file calls are under way; try again when one has ended",
-                                 full ? own : open_, full ? most_of_one : most_open);
+                                 full ? own : open_.size(), full ? most_of_one : most_open);
     if (own == 0) open_of_.erase(session);
     return done(busy);
   }
   ++own;
-  ++open_;
-  auto as = judged_as(call);
-  judge(std::make_shared<open_call>(
-            open_call{entry, session, std::move(call), most_bytes, std::move(done)}),
-        std::move(as));
+  const auto made = std::make_shared<open_call>(
+      open_call{entry, session, std::move(call), most_bytes, std::move(done)});
+  made->turn = entry->watch->open_turn();
+  open_.insert(made);
+  if (base64.empty()) return judge(made, judged_as(made->what));
+  decode(made, std::move(base64));
+}
+
+void file_calls::decode(const call_ptr& call, std::string base64) {
+  const auto wait = host_.workers().submit_value(
+      [base64 = std::move(base64)] { return decode_base64(base64); },
+      [weak = weak_from_this(), call](std::optional<std::string> bytes) {
+        const auto self = weak.lock();
+        if (!self || call->over) return;
+        if (!bytes)
+          return self->answer(
+              call, wrong_params("`dataBase64` is no base64 (standard alphabet, padded)"));
+        call->what.bytes = *std::move(bytes);
+        self->judge(call, judged_as(call->what));
+      });
+  if (!wait) answer(call, no_worker());
 }
 
 void file_calls::judge(const call_ptr& call, std::vector<tool_arguments> as) {
@@ -180,7 +220,7 @@ void file_calls::judge(const call_ptr& call, std::vector<tool_arguments> as) {
       std::move(next), [weak = weak_from_this(), call,
                         as = std::move(as)](const result<thread_messages::explained_call>& judged) {
         const auto self = weak.lock();
-        if (!self) return;
+        if (!self || call->over) return;
         if (const auto against = objection(call->what, judged)) return self->answer(call, *against);
         self->judge(call, as);
       }});
@@ -199,7 +239,7 @@ void file_calls::record(const call_ptr& call) {
                       encode_profile(call->entry->opening.terms.session.profile));
   sink->record(std::move(entry), [weak = weak_from_this(), call](const result<void>& how) {
     const auto self = weak.lock();
-    if (!self) return;
+    if (!self || call->over) return;
     if (how) return self->start(call);
     self->answer(
         call, refused("nothing was done, since it could not be recorded: " + to_string(how.error()),
@@ -208,6 +248,18 @@ void file_calls::record(const call_ptr& call) {
 }
 
 void file_calls::start(const call_ptr& call) {
+  const auto wait = host_.workers().submit_value(
+      [what = std::exchange(call->what, without_bytes(call->what))] {
+        return encode_file_call(what);
+      },
+      [weak = weak_from_this(), call](std::string input) {
+        const auto self = weak.lock();
+        if (self && !call->over) self->run(call, std::move(input));
+      });
+  if (!wait) answer(call, no_worker());
+}
+
+void file_calls::run(const call_ptr& call, std::string input) {
   // As the settings are now: they may have changed since it was asked.
   const auto& terms = call->entry->opening.terms;
   if (const auto why = cannot_confine(terms)) return answer(call, *why);
@@ -216,34 +268,65 @@ void file_calls::start(const call_ptr& call) {
                            session.backend);
   launch.command = program_;
   open_program(launch);
-  auto exchange = confined_file_call(std::move(launch), call->what);
-  call->what.bytes.clear();
-  const auto number = ++last_;
-  exchanges_[number] = std::make_unique<reactor::program_exchange>(
-      host_.loop(), std::move(exchange),
-      [weak = weak_from_this(), call, number](const reactor::exchange_end& end) {
+  call->exchange = std::make_unique<reactor::program_exchange>(
+      host_.loop(), confined_file_call(std::move(launch), std::move(input)),
+      [weak = weak_from_this(), open = std::weak_ptr{call}](reactor::exchange_end end) {
         const auto self = weak.lock();
-        if (!self) return;
-        const auto own = self->exchanges_.extract(number);
-        self->ended(call, end);
+        if (const auto of = open.lock(); self && of) self->ended(of, std::move(end));
       });
 }
 
-void file_calls::ended(const call_ptr& call, const reactor::exchange_end& end) {
-  const auto made = file_answer_of(end);
-  if (made.failed) return answer(call, failure_from(*made.failed));
-  if (made.result.size() > call->most_bytes)
-    return answer(
-        call,
-        failure_from({code::internal, "the answer is too large for one message", "tooLarge", {}}));
-  answer(call, made.result);
+void file_calls::ended(const call_ptr& call, reactor::exchange_end end) {
+  const auto wait = host_.workers().submit_value(
+      [end = std::move(end)] { return file_answer_of(end); },
+      [weak = weak_from_this(), call](file_answer made) {
+        const auto self = weak.lock();
+        if (!self || call->over) return;
+        if (made.failed) return self->answer(call, failure_from(*made.failed));
+        if (made.result.size() > call->most_bytes)
+          return self->answer(
+              call,
+              failure_from(
+                  {code::internal, "the answer is too large for one message", "tooLarge", {}}));
+        self->answer(call, std::move(made.result));
+      });
+  if (!wait) answer(call, no_worker());
 }
 
 void file_calls::answer(const call_ptr& call, const rpc_outcome& what) {
-  --open_;
+  if (std::exchange(call->over, true)) return;
+  call->exchange = nullptr;
+  open_.erase(call);
   if (const auto own = open_of_.find(call->session); own != open_of_.end() && --own->second == 0)
     open_of_.erase(own);
   call->done(what);
+}
+
+void file_calls::end_if(const std::function<bool(const open_call&)>& what, const std::string& why) {
+  for (const auto& call : std::set{open_})
+    if (what(*call))
+      answer(call, refused(why + "; what this call had done by then stands", "cancelled",
+                           rpc::code::internal));
+}
+
+void file_calls::end_turn(const std::string& thread, const std::string& turn,
+                          thread_events::turn_ending how) {
+  const bool stopped = how != thread_events::turn_ending::completed;
+  end_if(
+      [&](const open_call& call) {
+        return call.entry->handle.id() == thread && (stopped || call.turn == turn);
+      },
+      stopped ? "the turn was stopped" : "the turn is over");
+}
+
+void file_calls::end_thread(const std::string& thread) {
+  end_if([&](const open_call& call) { return call.entry->handle.id() == thread; },
+         "the thread was closed");
+}
+
+void file_calls::end_session(const std::string& session) {
+  end_if([&](const open_call& call) { return call.session == session; },
+         "the connection of its client has ended");
 }
 
 } // namespace gatehouse::actors

@@ -1,6 +1,5 @@
 #include "actors/endpoint/app_methods.hpp"
 #include "actors/endpoint/refusals.hpp"
-#include "protocol/base64.hpp"
 
 #include <utility>
 
@@ -10,7 +9,8 @@ namespace app = rpc::app;
 using exec_server::file_call;
 using exec_server::file_method;
 
-void file_methods::perform(const std::optional<std::string>& thread_id, file_call call) const {
+void file_methods::perform(const std::optional<std::string>& thread_id, file_call call,
+                           std::string base64) const {
   if (!thread_id)
     return done(wrong_params("field `threadId` is missing: files are touched under the policy and "
                              "the profile of a thread; thread/start opens one"));
@@ -21,7 +21,8 @@ void file_methods::perform(const std::optional<std::string>& thread_id, file_cal
                            session.unsent(), file_calls::most_of_one));
   auto& services = session.services();
   const auto most = services.limits.frame_bytes;
-  services.files->perform(entry, session.id(), std::move(call), most - most / 16, done);
+  services.files->perform(entry, session.id(), std::move(call), std::move(base64), most - most / 16,
+                          done);
 }
 
 void file_methods::operator()(app::methods::read_file, const app::file_params& p) const {
@@ -46,13 +47,10 @@ void file_methods::operator()(app::methods::read_directory, const app::file_para
 }
 
 void file_methods::operator()(app::methods::write_file, const app::write_file_params& p) const {
-  auto bytes = decode_base64(p.data_base64);
-  if (!bytes) return done(wrong_params("`dataBase64` is no base64 (standard alphabet, padded)"));
   file_call call;
   call.method = file_method::write_file;
   call.path = p.path;
-  call.bytes = *std::move(bytes);
-  perform(p.thread_id, std::move(call));
+  perform(p.thread_id, std::move(call), p.data_base64);
 }
 
 void file_methods::operator()(app::methods::create_directory,

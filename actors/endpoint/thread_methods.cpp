@@ -1,4 +1,5 @@
 #include "actors/endpoint/app_methods.hpp"
+#include "actors/endpoint/command_terms.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/endpoint/thread_facts.hpp"
 #include "protocol/profile_json.hpp"
@@ -161,6 +162,7 @@ void thread_methods::operator()(app::methods::thread_close, const app::thread_pa
 void thread_methods::operator()(app::methods::turn_start, const app::turn_start_params& p) const {
   const auto entry = need(p.thread_id);
   if (!entry) return;
+  if (p.turn_id && p.turn_id->starts_with(command_prefix)) return done(not_a_clients("turnId"));
   entry->handle.send(
       say::start_turn{p.turn_id.value_or(""),
                       [done = done](const result<std::string>& id) {

@@ -12,8 +12,9 @@ void thread_watch::on_event(const thread_event_ptr& event) {
   };
   if (std::holds_alternative<thread_events::turn_started>(event->what)) {
     turn_ = event->turn_id;
-  } else if (std::holds_alternative<thread_events::turn_ended>(event->what)) {
+  } else if (const auto* turn = std::get_if<thread_events::turn_ended>(&event->what)) {
     turn_.clear();
+    if (turn_ended_) turn_ended_(event->turn_id, turn->how);
   } else if (const auto* started = std::get_if<thread_events::item_started>(&event->what)) {
     running_.insert(started->call_id);
   } else if (const auto* ended = std::get_if<thread_events::item_ended>(&event->what)) {
@@ -22,7 +23,8 @@ void thread_watch::on_event(const thread_event_ptr& event) {
     if (asked->who != reviewer_kind::user) return;
     const auto& id = asked->question.review_id;
     if (questions_
-            .emplace(id, question{event->turn_id, event->seq, event->unix_ms, asked->question})
+            .emplace(id, question{event->turn_id, event->seq, event->unix_ms,
+                                  std::shared_ptr<const review_request>{event, &asked->question}})
             .second)
       order_.push_back(id);
   } else if (const auto* over = std::get_if<thread_events::review_resolved>(&event->what)) {

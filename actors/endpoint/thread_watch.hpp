@@ -4,10 +4,12 @@
 #include "actors/thread.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gatehouse::actors {
@@ -17,12 +19,15 @@ class thread_watch : public thread_subscriber {
 public:
   struct question {
     std::string turn_id;
-    std::uint64_t seq = 0;    ///< of the event in which it was asked
-    std::int64_t unix_ms = 0; ///< likewise
-    review_request what;
+    std::uint64_t seq = 0;                      ///< of the event in which it was asked
+    std::int64_t unix_ms = 0;                   ///< likewise
+    std::shared_ptr<const review_request> what; ///< never null
   };
 
   void on_event(const thread_event_ptr& event) override;
+  /// `hear` is told the id of every turn that ends, and how.
+  using turn_hearer = std::function<void(const std::string&, thread_events::turn_ending)>;
+  void on_turn_end(turn_hearer hear) { turn_ended_ = std::move(hear); }
 
   [[nodiscard]] bool active() const noexcept { return !running_.empty(); }
   [[nodiscard]] bool waits_for_approval() const noexcept { return !questions_.empty(); }
@@ -37,6 +42,7 @@ private:
   std::map<std::string, question> questions_;
   std::vector<std::string> order_; ///< of the questions
   std::string turn_;
+  turn_hearer turn_ended_;
   std::uint64_t last_seq_ = 0;
 };
 

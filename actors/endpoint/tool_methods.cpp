@@ -1,4 +1,5 @@
 #include "actors/endpoint/app_methods.hpp"
+#include "actors/endpoint/command_terms.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "protocol/explain_json.hpp"
 
@@ -11,6 +12,7 @@ namespace app = rpc::app;
 void tool_methods::operator()(app::methods::tool_call, const app::tool_call_params& p) const {
   const auto entry = need(p.thread_id);
   if (!entry) return;
+  if (p.call_id.starts_with(command_prefix)) return done(not_a_clients("callId"));
   const auto limit = session.services().limits.in_flight;
   if (session.unsent() >= limit)
     return done(overloaded("answers wait for this client to read them; try again when it has",

@@ -94,7 +94,7 @@ struct described<app::command_exec_params> {
     v.field("processId", &app::command_exec_params::process_id,
             "of the client's choice, 1 to 128 bytes, for write, resize, terminate and the output: "
             "must be given with `tty` and `streamStdoutStderr`. Free again when the command has "
-            "ended. Also the id of the call, unless the thread knows that one already");
+            "ended. The id of the call is `command:PROCESSID:` and something new each time");
     v.field("cwd", &app::command_exec_params::cwd, "left out: the folder of the thread");
     v.field("tty", &app::command_exec_params::tty,
             "a terminal session of the thread; what it says is all `stdout`");

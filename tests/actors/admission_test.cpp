@@ -13,8 +13,8 @@ const std::string reviewer_token(43, 'r');
 
 admission_terms terms() {
   admission_terms t;
-  t.agent_token = agent_token;
-  t.reviewer_token = reviewer_token;
+  t.agent_token = sha256_of(agent_token);
+  t.reviewer_token = sha256_of(reviewer_token);
   t.origins = {"vscode-webview://abc"};
   t.own_uid = 1000;
   return t;
@@ -70,7 +70,7 @@ TEST_SUITE("actors.admission") {
     query.target = "/?token=" + agent_token;
     CHECK(status(query) == 401);
     auto empty = terms();
-    empty.reviewer_token.clear();
+    empty.reviewer_token.reset();
     CHECK(status(with("authorization", "Bearer "), empty) == 401);
   }
 

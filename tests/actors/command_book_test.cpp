@@ -90,14 +90,22 @@ struct commands {
   void event(thread_event_body what) {
     ear->on_event(std::make_shared<const thread_event>(thread_event{1, "turn", std::move(what)}));
   }
-  void says(const std::string& call, const std::string& text) {
-    event(thread_events::output_delta{call, 1, output_stream::standard_output, text});
+  /// The id of the call that the command is.
+  [[nodiscard]] std::string call_of(const std::string& process) const {
+    for (auto one = begun.rbegin(); one != begun.rend(); ++one)
+      if (const auto& id = one->request.call_id;
+          id.starts_with("command:" + process + ":") && id.find('/') == std::string::npos)
+        return id;
+    return process;
   }
-  void ends(const std::string& call, int status) {
+  void says(const std::string& process, const std::string& text) {
+    event(thread_events::output_delta{call_of(process), 1, output_stream::standard_output, text});
+  }
+  void ends(const std::string& process, int status) {
     attempt_record how;
     how.ending = attempt_ending::exited;
     how.exit_code = status;
-    event(thread_events::terminal_ended{call, 7, how});
+    event(thread_events::terminal_ended{call_of(process), 7, how});
   }
   [[nodiscard]] std::string told(std::size_t i) const {
     if (const auto* text = std::get_if<std::string>(&heard.at(i))) return *text;
@@ -189,6 +197,29 @@ TEST_SUITE("actors.command_book") {
     CHECK(c.begun.size() == 1);
   }
 
+  TEST_CASE("§201 input for a command whose call the thread refused was never answered") {
+    commands c;
+    c.exec(tty);
+    c.write("p", "a");
+    c.write("p", "b");
+    c.begun.at(0).done(error{errc::invalid_request, "the thread is closing", {}});
+    REQUIRE(c.heard.size() == 3);
+    CHECK(c.told(0) == "unknownProcess");
+    CHECK(c.told(1) == "unknownProcess");
+    CHECK(c.told(2) == "invalidParams");
+  }
+
+  TEST_CASE("§201 a process id that a call had was refused for ever: the ids are apart") {
+    commands c;
+    c.exec(R"(,"processId":"p")");
+    c.exec(R"(,"processId":"q")");
+    c.exec("");
+    REQUIRE(c.begun.size() == 3);
+    for (const auto& one : c.begun)
+      CHECK(one.request.call_id.starts_with("command:"));
+    CHECK(c.begun[0].request.call_id.starts_with("command:p:"));
+  }
+
   TEST_CASE("§201 the connection's end ends its commands, also one that is just about to begin") {
     commands c;
     c.exec(R"(,"processId":"plain")");
@@ -209,8 +240,7 @@ TEST_SUITE("actors.command_book") {
     c.answer(0, std::nullopt, "out");
     c.exec(R"(,"processId":"p")");
     REQUIRE(c.begun.size() == 2);
-    CHECK(c.begun[0].request.call_id == "p");
-    CHECK(c.begun[1].request.call_id != "p"); // never used twice in a thread
+    CHECK(c.begun[0].request.call_id != c.begun[1].request.call_id); // never used twice in a thread
   }
 
   TEST_CASE("§201 a slow reader is told what was left out, without a gap in the numbers") {

@@ -1,12 +1,13 @@
 // §201 §D13 Who gets in (the table of admission).
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { chmodSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { AgentClient, NotAdmittedError, unixSocketTransport, webSocketTransport } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, soon } from './daemon.mjs';
+import { clientInfo, Daemon, gatehouse, soon } from './daemon.mjs';
 import { status } from './raw_client.mjs';
 
 const limit = { timeout: 60_000 };
@@ -22,6 +23,23 @@ before(async () => {
 after(() => daemon?.end());
 
 const foreign = ['http://evil.example', 'null', 'http://127.0.0.1', 'vscode-webview://other', 'vscode-webview://known.evil'];
+
+/** How a program ends that should not begin to serve, and what it says. */
+function ends(...args) {
+  const { status: code, stderr } = spawnSync(gatehouse, args, { env: daemon.env, cwd: daemon.workspace, timeout: 20_000, encoding: 'utf8' });
+  return { status: code, text: stderr };
+}
+
+/** The status of the answer to lines as they are. */
+function statusOf(lines) {
+  return new Promise((done) => {
+    const socket = net.connect(Number(port), '127.0.0.1', () => socket.write(`${lines.join('\r\n')}\r\n\r\n`));
+    socket.on('error', () => {}).once('data', (data) => {
+      done(Number(/^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1]));
+      socket.destroy();
+    });
+  });
+}
 
 test('§201 the credential decides, and only as a header', limit, async () => {
   assert.equal(await status(daemon, { upgrade: true }), 401);
@@ -43,6 +61,83 @@ test('BR-194 §D13 no web page gets in, also with a token', limit, async () => {
   const page = { Origin: 'vscode-webview://known', 'Sec-WebSocket-Protocol': `gatehouse.v1, ${token}` };
   assert.equal(await status(daemon, { upgrade: true, headers: page }), 101);
   assert.equal(await status(daemon, { upgrade: true, headers: { ...page, Origin: 'http://evil.example' } }), 403);
+});
+
+test('§201 BR-194 the origin is refused before the token is looked at, and never twice or by its beginning', limit, async () => {
+  for (const Origin of foreign) {
+    assert.equal(await status(daemon, { upgrade: true, headers: { Origin } }), 403, `${Origin}, no token`);
+    assert.equal(await status(daemon, { upgrade: true, headers: { Origin, Authorization: 'Bearer wrong' } }), 403, `${Origin}, wrong token`);
+    assert.equal(await status(daemon, { path: '/healthz', headers: { Origin } }), 403, Origin);
+  }
+  const known = 'vscode-webview://known';
+  for (const Origin of [`${known}/`, `${known}:80`, known.toUpperCase(), ` ${known}x`, [known, 'http://evil.example'], [known, known]])
+    assert.equal(await status(daemon, { upgrade: true, headers: { ...bearer, Origin } }), 403, `${Origin}`);
+  assert.equal(await status(daemon, { upgrade: true, headers: { Origin: known } }), 401, 'a known page needs a token like all');
+});
+
+test('§201 headers that stand twice, another version of WebSocket, a token in two places', limit, async () => {
+  const { Authorization } = bearer;
+  assert.equal(await status(daemon, { upgrade: true, headers: { Authorization: [Authorization, 'Bearer x'] } }), 401);
+  const own = `127.0.0.1:${port}`;
+  for (const lines of [[`Host: ${own}`, 'Host: evil.example'], ['Host: evil.example', `Host: ${own}`], []])
+    assert.ok([400, 403].includes(await statusOf(['GET /readyz HTTP/1.1', ...lines])), `${lines}`);
+  assert.equal(await statusOf(['GET /readyz HTTP/1.1', `Host: ${own}`]), 200);
+  for (const version of ['8', '12', '14', ''])
+    assert.ok((await status(daemon, { upgrade: true, headers: { ...bearer, 'Sec-WebSocket-Version': version } })) >= 400, version);
+  // The header is the one that counts: a page cannot set it, so that nothing of a page can stand in for it.
+  const other = `gatehouse.v1, gatehouse.token.${'x'.repeat(43)}`;
+  assert.equal(await status(daemon, { upgrade: true, headers: { ...bearer, 'Sec-WebSocket-Protocol': other } }), 101);
+  const right = `gatehouse.v1, gatehouse.token.${daemon.token('agent')}`;
+  const wrong = { Authorization: 'Bearer wrong', 'Sec-WebSocket-Protocol': right };
+  assert.equal(await status(daemon, { upgrade: true, headers: wrong }), 401);
+});
+
+test('§201 --ws-token-file and --ws-token-sha256: the agents’ token is one that is there, or known by its digest', limit, async (t) => {
+  const token = 'a-token_of-the-clients-own-with-enough-of-it';
+  const file = join(daemon.base, 'ws.token');
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  const digest = createHash('sha256').update(token).digest('hex');
+  for (const args of [['--ws-token-file', file], ['--ws-token-sha256', digest], ['--ws-token-sha256', digest.toUpperCase()]]) {
+    const one = await Daemon.start(...args);
+    t.after(() => one.end());
+    const enter = (Authorization) => status(one, { upgrade: true, headers: { Authorization } });
+    assert.equal(await enter(`Bearer ${token}`), 101);
+    assert.equal(await enter(`Bearer ${token}x`), 401);
+    assert.equal(await enter(`Bearer ${digest}`), 401, 'the digest is no token');
+    const agent = await AgentClient.connect({ clientInfo, transport: webSocketTransport(one.url, { token }), reconnect: soon });
+    const { thread } = await agent.startThread({ cwd: one.workspace });
+    const shown = await agent.callTool({ threadId: thread.id, callId: 'c', tool: 'shell_command', arguments: { command: `cat ${file}` } });
+    if (args[0] === '--ws-token-file') assert.ok(!shown.output.includes(token), 'its file is hidden from commands');
+    agent.close();
+  }
+  const open = join(daemon.base, 'open.token');
+  writeFileSync(open, `${token}\n`, { mode: 0o644 });
+  writeFileSync(join(daemon.base, 'short.token'), 'short\n', { mode: 0o600 });
+  for (const [args, named] of [
+    [['--ws-token-file', join(daemon.base, 'none')], /is not there/],
+    [['--ws-token-file', open], /can be read by others/],
+    [['--ws-token-file', join(daemon.base, 'short.token')], /32 characters/],
+    [['--ws-token-sha256', digest.slice(1)], /64 hexadecimal digits/],
+    [['--ws-token-sha256', `${digest.slice(1)}g`], /64 hexadecimal digits/],
+    [['--ws-token-file', file, '--ws-token-sha256', digest], /exclude each other/],
+    [['--ws-token-file', file, '--agent-token-file', file], /exclude each other/],
+    [['--ws-token-file', join(daemon.env.XDG_STATE_HOME, 'gatehouse/tokens/reviewer.token')], /approve its own calls/],
+  ]) {
+    const { status: code, text } = ends('serve', '--listen', 'ws://127.0.0.1:0', ...args);
+    assert.notEqual(code, 0, `${args}`);
+    assert.match(text, named);
+  }
+});
+
+test('§201 no address but loopback is listened on, and no origin is listed that every page could have', limit, () => {
+  for (const at of ['ws://0.0.0.0:0', 'ws://[::]:0', 'ws://127.evil.example:0', 'ws://127.0.0.2:0', 'ws://localhost.:0', 'ws://192.0.2.1:0']) {
+    const { status: code, text } = ends('serve', '--listen', at);
+    assert.notEqual(code, 0, at);
+    assert.match(text, /loopback/, at);
+    assert.notEqual(ends('exec-server', '--listen', at).status, 0, at);
+  }
+  for (const origin of ['null', '*', 'https://*.example', 'ide.example', 'https://ide.example/', 'https://IDE.example'])
+    assert.notEqual(ends('serve', '--listen', 'ws://127.0.0.1:0', '--allow-origin', origin).status, 0, origin);
 });
 
 test('§D13 a Host that merely resolves to this machine is refused', limit, async () => {

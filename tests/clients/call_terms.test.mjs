@@ -1,22 +1,19 @@
 // §201 What a client may ask of a call, a turn and its connection, and what it is told.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { AgentClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, running, shell, soon, until } from './daemon.mjs';
+import { clientInfo, dangerous, running, shell, Stage, until } from './daemon.mjs';
 import { RawClient } from './raw_client.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  stage = await Stage.start();
+  ({ daemon, agent } = stage);
 });
-after(async () => {
-  agent?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 const newThread = async (more = {}) => (await agent.startThread({ cwd: daemon.workspace, ...more })).thread;
 

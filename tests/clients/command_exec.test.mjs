@@ -4,39 +4,33 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, gatehouse, running, soon, until } from './daemon.mjs';
+import { clientInfo, dangerous, gatehouse, running, Stage, until } from './daemon.mjs';
 import { RawClient } from './raw_client.mjs';
 
 const limit = { timeout: 60_000 };
 const asked = [];
 let decision = 'decline';
 let held; // set: questions wait for it
+let stage;
 let daemon;
 let agent;
 let reviewer;
 let raw;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-  reviewer = await ReviewerClient.connect({
-    clientInfo,
-    transport: daemon.tcp('reviewer'),
-    reconnect: soon,
-    approvals: async (question) => {
+  stage = await Stage.start({
+    reviewer: async (question) => {
       asked.push(question);
       await held;
       return { decision };
     },
   });
+  ({ daemon, agent, reviewer } = stage);
   raw = await RawClient.connect(daemon, 'agent');
 });
 after(async () => {
   raw?.close();
-  agent?.close();
-  reviewer?.close();
-  await daemon?.end();
+  await stage?.end();
 });
 
 let last = 0;
@@ -311,4 +305,23 @@ test('§201 §205 command/exec and fs/writeFile stand in the audit', limit, asyn
   const shown = spawnSync(gatehouse, ['audit', 'export'], { env: daemon.env, encoding: 'utf8', cwd: daemon.workspace });
   assert.equal(shown.status, 0, shown.stderr);
   assert.ok(shown.stdout.includes('to-be-found-1') && shown.stdout.includes('to-be-found-2'), shown.stdout.slice(-2000));
+});
+
+test('§201 command/exec: a process id equal to an id that a call or a turn had was refused for ever', limit, async () => {
+  const thread = await newThread();
+  const name = newId();
+  await agent.callTool({ threadId: thread.id, callId: name, tool: 'shell_command', arguments: { command: 'true' } });
+  const told = await agent.runCommand({ threadId: thread.id, command: ['echo', 'again'], processId: name });
+  assert.deepEqual([told.status, told.stdout], ['completed', 'again\n']);
+  assert.ok(told.callId.startsWith(`command:${name}:`));
+});
+
+test('§201 a client’s call or turn could have the id of what is typed into a command', limit, async () => {
+  const thread = await newThread();
+  const call = { threadId: thread.id, callId: 'command:x/1', tool: 'shell_command', arguments: { command: 'true' } };
+  for (const [method, params] of [['tool/call', call], ['turn/start', { threadId: thread.id, turnId: 'command:x/1' }]]) {
+    const error = await refusal(method, params);
+    assert.deepEqual([error.code, error.data.kind], [-32602, 'invalidParams'], method);
+    assert.match(error.message, /command\/exec/);
+  }
 });

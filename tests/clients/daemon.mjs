@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { unixSocketTransport, webSocketTransport } from '../../clients/typescript/dist/index.js';
+import { AgentClient, ReviewerClient, unixSocketTransport, webSocketTransport } from '../../clients/typescript/dist/index.js';
 
 export const gatehouse = join(process.env.GATEHOUSE_BUILD_DIR, 'gatehouse');
 /** Built with a sanitizer: then memory is also the sanitizer's. */
@@ -100,9 +100,56 @@ export class Daemon {
   }
 }
 
+/**
+ * What most tests begin with: a daemon and an agent over its Unix socket.
+ * prepare(daemon): makes files before it runs; args: of `serve`; reviewer: true, or the answers to its questions.
+ */
+export class Stage {
+  static async start({ prepare, args = [], reviewer } = {}) {
+    const stage = new Stage();
+    stage.daemon = new Daemon();
+    try {
+      await prepare?.(stage.daemon);
+      await stage.daemon.run(...args);
+      stage.agent = await AgentClient.connect({ clientInfo, transport: stage.daemon.unix('agent'), reconnect: soon });
+      if (reviewer) {
+        const approvals = typeof reviewer === 'function' ? { approvals: reviewer } : {};
+        stage.reviewer = await ReviewerClient.connect({
+          clientInfo,
+          transport: stage.daemon.tcp('reviewer'),
+          reconnect: soon,
+          ...approvals,
+        });
+      }
+    } catch (error) {
+      await stage.end();
+      throw error;
+    }
+    return stage;
+  }
+
+  async end() {
+    this.agent?.close();
+    this.reviewer?.close();
+    await this.daemon.end();
+  }
+}
+
 /** Resolves when `holds()` does; the test's own limit ends it otherwise. */
 export async function until(holds) {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** The processes below this one, whatever group they are in. */
+export function descendants(pid) {
+  const below = [];
+  try {
+    for (const task of readdirSync(`/proc/${pid}/task`))
+      below.push(...readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number));
+  } catch {
+    return []; // it has ended
+  }
+  return below.flatMap((child) => [child, ...descendants(child)]);
 }
 
 /** How many processes have `marker` in their command line. */

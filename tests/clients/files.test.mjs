@@ -3,35 +3,33 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, soon } from './daemon.mjs';
+import { descendants, Stage, until } from './daemon.mjs';
 import { RawClient } from './raw_client.mjs';
 
 const limit = { timeout: 60_000 };
 const text = (bytes) => new TextDecoder().decode(bytes);
 const base64 = (words) => Buffer.from(words).toString('base64');
+let stage;
 let daemon;
 let agent;
 let reviewer;
 let raw;
 
 before(async () => {
-  daemon = new Daemon();
+  stage = await Stage.start({ prepare, args: ['--profile', 'guarded'], reviewer: true });
+  ({ daemon, agent, reviewer } = stage);
+  raw = await RawClient.connect(daemon, 'agent');
+});
+function prepare(daemon) {
   mkdirSync(join(daemon.base, 'home/.gatehouse'));
   writeFileSync(
     join(daemon.base, 'home/.gatehouse/config.toml'),
     '[permissions.guarded]\nextends = "workspace-write"\n[permissions.guarded.filesystem.":project_roots"]\n"**/*.env" = "deny"\n',
   );
-  await daemon.run('--profile', 'guarded');
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-  reviewer = await ReviewerClient.connect({ clientInfo, transport: daemon.tcp('reviewer'), reconnect: soon });
-  raw = await RawClient.connect(daemon, 'agent');
-});
+}
 after(async () => {
   raw?.close();
-  agent?.close();
-  reviewer?.close();
-  await daemon?.end();
+  await stage?.end();
 });
 
 const newThread = async (more = {}) => (await agent.startThread({ cwd: daemon.workspace, ...more })).thread;
@@ -218,6 +216,66 @@ test('§201 fs/*: a thread without a boundary is refused, whoever asks', limit, 
   // In a thread with one a reviewer reads as the agent does.
   const guarded = await reviewer.startThread({ cwd: daemon.workspace });
   assert.equal(text(await reviewer.readFile({ threadId: guarded.thread.id, path: at('plain') })), 'text');
+});
+
+/** Stops the processes of the call that is under way, so that it would take for ever. */
+async function hold() {
+  const held = new Set();
+  // Not before it is a program of its own: the daemon waits for that.
+  const isCall = (pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('file-call');
+    } catch {
+      return false; // it has ended
+    }
+  };
+  const stopAll = () => {
+    for (const pid of descendants(daemon.pid).filter((one) => !held.has(one) && isCall(one))) {
+      process.kill(pid, 'SIGSTOP');
+      held.add(pid);
+    }
+  };
+  await until(() => {
+    stopAll();
+    return held.size > 0;
+  });
+  for (let before = 0; before !== held.size; stopAll()) before = held.size;
+  return held;
+}
+const lives = (pid) => existsSync(`/proc/${pid}`);
+
+test('§201 fs/*: a call that hung went on for 60 s after a stop, after its thread and after its client', limit, async () => {
+  for (const [name, end] of [
+    ['the user stops the agent', (threadId) => reviewer.interruptTurn({ threadId })],
+    ['the agent stops its turn', (threadId) => raw.request('turn/interrupt', { threadId })],
+    ['the turn is over', (threadId) => raw.request('turn/complete', { threadId })],
+    ['the thread is closed', (threadId) => raw.request('thread/close', { threadId })],
+  ]) {
+    const threadId = (await newThread()).id;
+    await raw.request('turn/start', { threadId });
+    const answer = refusal('fs/readDirectory', { threadId, path: daemon.workspace });
+    const held = await hold();
+    await end(threadId);
+    const error = await answer;
+    assert.deepEqual([error.code, error.data.kind], [-32603, 'cancelled'], name);
+    await until(() => ![...held].some(lives));
+  }
+  const threadId = (await newThread()).id;
+  const client = await RawClient.connect(daemon, 'agent');
+  void client.request('fs/readDirectory', { threadId, path: daemon.workspace });
+  const held = await hold();
+  client.close();
+  await until(() => ![...held].some(lives));
+  assert.ok((await raw.request('fs/readDirectory', { threadId, path: daemon.workspace })).result, 'the thread goes on');
+});
+
+test('§201 fs/writeFile: text that is no base64 is refused, and nothing is written', limit, async () => {
+  const threadId = (await newThread()).id;
+  for (const dataBase64 of ['====', 'a', 'a===', 'Zm9v*', 'Zm9v'.repeat(100_000) + '!']) {
+    const error = await refusal('fs/writeFile', { threadId, path: at('no-base64'), dataBase64 });
+    assert.deepEqual([error.code, error.data.kind], [-32602, 'invalidParams']);
+  }
+  assert.equal(existsSync(at('no-base64')), false);
 });
 
 test('§201 fs/*: many at once are answered, or told to come again', limit, async () => {

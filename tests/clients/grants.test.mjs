@@ -3,30 +3,22 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, shell, soon } from './daemon.mjs';
+import { shell, Stage } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 let reviewer;
 let decision;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-  reviewer = await ReviewerClient.connect({
-    clientInfo,
-    transport: daemon.tcp('reviewer'),
-    reconnect: soon,
-    approvals: async () => ({ decision }),
+  stage = await Stage.start({
+    reviewer: async () => ({ decision }),
   });
+  ({ daemon, agent, reviewer } = stage);
 });
-after(async () => {
-  agent?.close();
-  reviewer?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 test('§16a request_permissions is a tool of the endpoint; its grant can be revoked', limit, async () => {
   assert.ok(agent.facts.gatehouse.tools.includes('request_permissions'));

@@ -3,26 +3,24 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, shell, soon } from './daemon.mjs';
+import { shell, Stage } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 
 before(async () => {
-  daemon = new Daemon();
+  stage = await Stage.start({ prepare });
+  ({ daemon, agent } = stage);
+});
+function prepare(daemon) {
   mkdirSync(join(daemon.base, 'home/.gatehouse'));
   const hooks = [{ type: 'command', command: 'grep -q s3cret && { echo removed >&2; exit 2; }; exit 0' }];
   const settings = { hooks: { PostToolUse: [{ matcher: 'Bash', hooks }] } };
   writeFileSync(join(daemon.base, 'home/.gatehouse/hooks.json'), JSON.stringify(settings));
-  await daemon.run();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-});
-after(async () => {
-  agent?.close();
-  await daemon?.end();
-});
+}
+after(() => stage?.end());
 
 test('§124 output that a hook took away had been streamed before', limit, async () => {
   const { thread } = await agent.startThread({ cwd: daemon.workspace });

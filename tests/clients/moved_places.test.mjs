@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, soon } from './daemon.mjs';
+import { Stage } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 let reviewer;
@@ -15,24 +15,16 @@ let decision;
 const asked = [];
 
 before(async () => {
-  daemon = await Daemon.start();
-  mkdirSync(out());
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-  reviewer = await ReviewerClient.connect({
-    clientInfo,
-    transport: daemon.tcp('reviewer'),
-    reconnect: soon,
-    approvals: (question) => {
+  stage = await Stage.start({
+    reviewer: (question) => {
       asked.push(question);
       return Promise.resolve({ decision });
     },
   });
+  ({ daemon, agent, reviewer } = stage);
+  mkdirSync(out());
 });
-after(async () => {
-  agent?.close();
-  reviewer?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 const out = (name = '') => join(daemon.base, 'out', name);
 const ws = (name) => join(daemon.workspace, name);

@@ -3,20 +3,18 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { AgentClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, gatehouse, shell, soon, until } from './daemon.mjs';
+import { clientInfo, Daemon, dangerous, gatehouse, shell, soon, Stage, until } from './daemon.mjs';
 
 const limit = { timeout: 120_000 };
+let stage;
 let daemon;
 let agent;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  stage = await Stage.start();
+  ({ daemon, agent } = stage);
 });
-after(async () => {
-  agent?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 const ask = async (command = dangerous) => {
   const { thread } = await agent.startThread({ cwd: daemon.workspace });

@@ -1,23 +1,21 @@
 // §50 §D13 Who may answer, and which answer counts.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, shell, soon, until } from './daemon.mjs';
+import { ReviewerClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, dangerous, shell, soon, Stage, until } from './daemon.mjs';
 import { RawClient } from './raw_client.mjs';
 
 const limit = { timeout: 60_000 };
 const approvals = { gatehouse: { approvals: true } };
+let stage;
 let daemon;
 let agent;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  stage = await Stage.start();
+  ({ daemon, agent } = stage);
 });
-after(async () => {
-  agent?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 async function reviewer() {
   const asked = [];

@@ -4,35 +4,27 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, gatehouse, shell, soon, until } from './daemon.mjs';
+import { dangerous, gatehouse, shell, Stage, until } from './daemon.mjs';
 import { RawClient } from './raw_client.mjs';
 
 const limit = { timeout: 60_000 };
 const asked = [];
 let decision = 'accept';
+let stage;
 let daemon;
 let agent;
 let reviewer;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-  reviewer = await ReviewerClient.connect({
-    clientInfo,
-    transport: daemon.tcp('reviewer'),
-    reconnect: soon,
-    approvals: async (question) => {
+  stage = await Stage.start({
+    reviewer: async (question) => {
       asked.push(question);
       return { decision };
     },
   });
+  ({ daemon, agent, reviewer } = stage);
 });
-after(async () => {
-  agent?.close();
-  reviewer?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 const newThread = async (more = {}) => (await agent.startThread({ cwd: daemon.workspace, ...more })).thread;
 const update = (thread, more) => reviewer.updateSettings({ threadId: thread.id, ...more });

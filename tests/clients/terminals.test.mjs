@@ -1,21 +1,18 @@
 // §118–§127 Terminal sessions through the real daemon.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { AgentClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, running, soon, until } from './daemon.mjs';
+import { running, Stage, until } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  stage = await Stage.start();
+  ({ daemon, agent } = stage);
 });
-after(async () => {
-  agent?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 const newThread = async () => (await agent.startThread({ cwd: daemon.workspace })).thread;
 const exec = (thread, cmd, more = {}) =>

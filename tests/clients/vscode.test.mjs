@@ -5,24 +5,22 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, gatehouse, shell, soon, until } from './daemon.mjs';
+import { ReviewerClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, Daemon, dangerous, gatehouse, shell, soon, Stage, until } from './daemon.mjs';
 import { FakeEditor } from './fake_vscode.mjs';
 
 const limit = { timeout: 60_000 };
 const folder = new URL('../../clients/vscode/', import.meta.url);
 const file = fileURLToPath(new URL('dist/extension.cjs', folder));
+let stage;
 let daemon;
 let agent;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  stage = await Stage.start();
+  ({ daemon, agent } = stage);
 });
-after(async () => {
-  agent?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 const attached = () => ({ mode: 'attach', address: daemon.url, tokens: `${daemon.env.XDG_STATE_HOME}/gatehouse/tokens` });
 

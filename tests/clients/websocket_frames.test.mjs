@@ -319,3 +319,9 @@ test('9 10,000 small messages, and one of 15 MiB in 1 KiB fragments', limit, asy
   peer.socket.destroy();
   await untouched();
 });
+
+test('10 a message of 65536 bytes in fragments of 1300, as clients cut it by themselves, is one', limit, () => {
+  const parts = cut(Buffer.from(message('auto').padEnd(65536, ' ')), 1300);
+  const fragments = parts.map((part, i) => frame(i === 0 ? text : 0, part, { fin: i === parts.length - 1 }));
+  return allAnswered([['in fragments', fragments, 'auto']]);
+});

@@ -151,7 +151,7 @@ export interface CommandExecParams {
   threadId?: string;
   /** its words; run as they are */
   command?: string[];
-  /** of the client's choice, 1 to 128 bytes, for write, resize, terminate and the output: must be given with `tty` and `streamStdoutStderr`. Free again when the command has ended. Also the id of the call, unless the thread knows that one already */
+  /** of the client's choice, 1 to 128 bytes, for write, resize, terminate and the output: must be given with `tty` and `streamStdoutStderr`. Free again when the command has ended. The id of the call is `command:PROCESSID:` and something new each time */
   processId?: string;
   /** left out: the folder of the thread */
   cwd?: string;
