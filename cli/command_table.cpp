@@ -114,9 +114,16 @@ constexpr option_spec serve_options[] = {
     {"--allow-origin", "ORIGIN", "a web page of this origin may connect", text, {}, true},
     {"--console", {}, "serves the console; its link works once"},
     {"--stdio-as", "WHO", "authority of the stdio client: agent, reviewer", text, "agent reviewer"},
-    {"--retain-kib", "KIB", "events kept a thread, for clients that come back; 4096", text},
+    {"--retain-kib", "KIB", "events that a thread keeps for its clients; 4096", text},
     {"--schema", {}, "prints the JSON schema of the messages, and ends"},
-    {"--schema-markdown", {}, "prints its tables, and ends"}};
+    {"--schema-markdown",
+     {},
+     "prints its tables, and ends",
+     value_kind::none,
+     {},
+     false,
+     {},
+     true}};
 constexpr option_spec review_options[] = {
     {"--connect", "URL", "unix:///PATH or ws://127.0.0.1:PORT; default: the one that runs", text},
     reviewer_token,

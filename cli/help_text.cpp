@@ -133,9 +133,10 @@ std::string help_of(const command_spec& command) {
     text += "\n";
     std::size_t width = 0;
     for (const auto& option : command.options)
-      width = std::max(width, std::min(widest_label, columns_of(label_of(option))));
+      if (!option.unlisted)
+        width = std::max(width, std::min(widest_label, columns_of(label_of(option))));
     for (const auto& option : command.options)
-      text += entry(label_of(option), option.help, width);
+      if (!option.unlisted) text += entry(label_of(option), option.help, width);
   }
   std::string end = words_of(command) + "Examples:\n";
   for (const auto& example : command.examples)
