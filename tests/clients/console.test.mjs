@@ -174,7 +174,7 @@ test('the activity shows calls with output and decision, denials and answers, an
   await page.keyboard.press('2');
   const row = page.locator('.event', { hasText: 'hello from inside' }).last();
   await row.waitFor();
-  await row.locator('summary').click();
+  await row.locator('summary').first().click();
   await row.locator('.output', { hasText: 'hello from inside' }).waitFor();
   await picture('activity');
   await accessible('activity');
