@@ -110,8 +110,9 @@ std::string denial_message(const denial& what) {
       "The sandbox refused " + describe(what) +
           (what.entry.empty() ? "." : " (decided by " + what.entry + ")."),
       what.kind == denial_kind::network
-          ? "This is a decision of the session's network policy. If the command failed for another "
-            "reason as well, its output tells."
+          ? "This is the boundary of the session. If the command failed for another reason as "
+            "well, "
+            "its output tells."
           : "This is the boundary of the session, not a failure of the command.",
       what.remedy.empty() ? std::string_view{"Work inside the boundary, or tell the user what is "
                                              "needed and why."}

@@ -219,8 +219,11 @@ test('§7 new settings moved a thread to the machine that its name had come to m
   const other = await machine('other', '--no-auth');
   writeFileSync(file, before.replace(build.url, other.url));
   await assert.rejects(reviewer.updateSettings({ threadId: thread.id, sandbox: 'read-only' }), /another machine/);
-  assert.equal(await marker(thread), 'build\n');
+  const told = await agent.callTool(shell(thread, 'cat marker'));
+  assert.equal(told.status, 'failed');
+  assert.match(told.message, /another machine/);
   writeFileSync(file, before);
+  assert.equal(await marker(thread), 'build\n');
   await reviewer.updateSettings({ threadId: thread.id, sandbox: 'read-only' });
   assert.equal(await marker(thread), 'build\n');
 });

@@ -95,7 +95,7 @@ test('§43 §44 what config.toml came to deny stayed open in threads that were o
   assert.doesNotMatch(denied.output, /told/);
   await until(() => heard.length > 0);
   assert.deepEqual(heard, [open.id]);
-  await assert.rejects(client.request('fs/readFile', { threadId: open.id, path: secret }));
+  await assert.rejects(client.readFile({ threadId: open.id, path: secret }));
   write(profile);
   assert.equal((await read()).output, 'told\n');
   await end();
