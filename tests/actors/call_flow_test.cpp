@@ -372,6 +372,28 @@ TEST_SUITE("actors.call_flow") {
     CHECK(report.message.find("denied.test:443") == report.message.rfind("denied.test:443"));
   }
 
+  TEST_CASE("§143 hosts that were refused were left out where there was something else to say") {
+    for (const auto how : {attempt_ending::timed_out, attempt_ending::cancelled}) {
+      auto plan = plan_for(mode::on_request, workspace_write_profile());
+      plan.managed_network = true;
+      plan.profile.network = network_policy::enabled;
+      call_flow machine{std::move(plan)};
+      machine.step(requires_(kind::skip));
+      machine.step(flow::network_registered{1, "reg-1", {}});
+      machine.step(ended(1, how));
+      flow::network_finished end;
+      end.registration = "reg-1";
+      blocked_connection what;
+      what.target = {"local", "denied.test", network_protocol::https, 443};
+      what.reason = network_refusal::denied_by_rule;
+      end.seen.blocked = {what};
+      const auto effects = machine.step(std::move(end));
+      REQUIRE(find<flow::finish>(effects));
+      const auto& message = find<flow::finish>(effects)->report.message;
+      CHECK(message.find("https://denied.test:443: a rule denies this host.") != std::string::npos);
+    }
+  }
+
   TEST_CASE("§51 §116 whoever stops the turn at a question about a host stands in the report") {
     auto plan = plan_for(mode::on_request, workspace_write_profile());
     plan.managed_network = true;

@@ -44,4 +44,19 @@ TEST_SUITE("host_answers") {
     CHECK_FALSE(answers.revoke(old));
     CHECK(answers.find(first) == false);
   }
+
+  TEST_CASE("§111 §113 what a rule file has could be taken back, and stood all the same") {
+    host_answers answers;
+    answers.remember(first, true);
+    answers.remember(second, true);
+    const auto id = answers.list()[0].id;
+    answers.keep(first);
+    CHECK(answers.find(first) == true); // until the rules have been read again
+    REQUIRE(answers.list().size() == 1);
+    CHECK(answers.list()[0].host == second);
+    CHECK_FALSE(answers.revoke(id));
+    answers.forget_kept();
+    CHECK_FALSE(answers.find(first).has_value());
+    CHECK(answers.find(second) == true);
+  }
 }

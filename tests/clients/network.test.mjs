@@ -1,11 +1,11 @@
 // §111 §143 Hosts that are asked about over the endpoint: what was answered for the session is seen and can be taken back, and a
 // refused connection is told at once.
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, shell, soon } from './daemon.mjs';
+import { clientInfo, Daemon, shell, soon, until } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
 let daemon;
@@ -73,4 +73,32 @@ test('§143 a refused connection was told only when its command had ended', limi
   assert.match(rule, /^`bad\.test` = deny/);
   assert.match(message, /bad\.test/);
   assert.deepEqual(more, []);
+});
+
+test('§113 an answer for good is a rule: it is listed and taken back there, and told as the yes that it is', limit, async () => {
+  decision = { applyNetworkPolicyAmendment: { network_policy_amendment: { host: 'good.test', protocol: 'http', port: 80, action: 'allow' } } };
+  const told = await fetchFrom('good.test', 'for-good');
+  const [review] = told.report.reviews;
+  assert.deepEqual([review.decision, review.denies_host], ['network_policy_amendment', false]);
+  const rules = join(daemon.base, 'home/.gatehouse/rules/default.rules');
+  await until(() => existsSync(rules) && readFileSync(rules, 'utf8').includes('good.test'));
+  await fetchFrom('good.test', 'after'); // reads the rules
+  assert.deepEqual(await hosts(), []);
+  asked.splice(0);
+  writeFileSync(rules, '');
+  decision = 'decline';
+  await fetchFrom('good.test', 'taken-back');
+  assert.deepEqual(asked, ['http://good.test:80']);
+});
+
+test('§113 a rule for good that could not be written was told to nobody', limit, async () => {
+  const rules = join(daemon.base, 'home/.gatehouse/rules/default.rules');
+  rmSync(rules, { force: true });
+  mkdirSync(rules, { recursive: true });
+  const warnings = [];
+  agent.on('warning', (event) => warnings.push(event.message));
+  decision = { applyNetworkPolicyAmendment: { network_policy_amendment: { host: 'kept.test', protocol: 'http', port: 80, action: 'allow' } } };
+  await fetchFrom('kept.test', 'unwritten');
+  await until(() => warnings.some((text) => /kept\.test.*this session only/s.test(text)));
+  rmSync(rules, { recursive: true });
 });

@@ -71,6 +71,9 @@ TEST_SUITE("protocol.denial_message") {
           "This is the boundary of the session, not a failure of the command.\n"
           "Write below /repo." +
               rewording);
+    // A refused host and a failing command need not have to do with each other.
+    CHECK(denial_message(denial{denial_kind::network, {}, "example.org", {}, {}})
+              .find("not a failure of the command") == std::string::npos);
     CHECK(describe(denial{denial_kind::network, {}, "example.org", {}, {}}) ==
           "connecting to example.org");
     CHECK(describe(denial{denial_kind::network, {}, {}, {}, {}}) == "using the network");

@@ -218,6 +218,7 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
         told = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([(e["body"]["kind"], e["body"]["connection"]["host"], e["attempt"]) for e in told],
                          [("network", "denied.test", 1)])
+        self.assertEqual(told[0]["call"], told[0]["body"]["connection"]["call_id"])  # so that `audit show CALL` has it
 
     def test_204_a_running_command_drew_another_question_over_the_one_that_stands(self):
         script = "curl -sS http://new.test/ & sleep 0.5; printf '\\033[2J\\033[Hdrawn'; touch said; wait"
