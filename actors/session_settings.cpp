@@ -1,3 +1,4 @@
+#include "actors/attempt_launch.hpp"
 #include "actors/patch_runtime.hpp"
 #include "actors/session_refusals.hpp"
 #include "actors/session_thread.hpp"
@@ -8,6 +9,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 
 /// Other settings for a thread that lives: its part of actors/session_thread.hpp.
@@ -75,6 +77,10 @@ void session_thread::look_at_settings() {
 
 void session_thread::adopt(const thread_messages::update_settings& m) {
   auto next = *m.terms;
+  if (!next.shell.remote) // what was hidden from commands stays hidden
+    for (auto& path : hidden_now(terms_.shell))
+      if (std::ranges::find(next.shell.hidden_paths, path) == next.shell.hidden_paths.end())
+        next.shell.hidden_paths.push_back(std::move(path));
   // What is made once for a thread.
   next.id = terms_.id;
   next.retained_bytes = terms_.retained_bytes;

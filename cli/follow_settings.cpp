@@ -1,5 +1,6 @@
 #include "cli/follow_settings.hpp"
 
+#include "actors/real_places.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
 
@@ -45,14 +46,19 @@ bool hold_the_same(const actors::thread_terms& a, const actors::thread_terms& b)
 struct followed {
   std::shared_ptr<config::live_rules> live;
   std::function<result<actors::terms_now>()> reopen;
+  /// Empty at first: what was read before it was looked at for the first time may be older.
   std::shared_ptr<const config::rules_in_force> seen;
-  actors::thread_terms terms; ///< without what follows
+  actors::thread_terms terms;     ///< without what follows
+  std::vector<std::string> roots; ///< that were wished for, as they were found; may be empty
 };
 
 result<std::optional<actors::terms_now>> look(followed& thread) {
   const auto now = thread.live->current();
   if (!now) return now.error();
   if (*now == thread.seen) return std::optional<actors::terms_now>{};
+  const auto& before = thread.terms.session;
+  // Refused by the thread itself: no change of the configuration moves it.
+  if (actors::moved_folder(before.real_roots)) return std::optional<actors::terms_now>{};
   auto next = thread.reopen();
   if (!next)
     return error{next.error().code,
@@ -66,6 +72,13 @@ result<std::optional<actors::terms_now>> look(followed& thread) {
                      thread.terms.session.environment_id +
                      "` is another machine now, or has another token",
                  "Begin a new session to work there."};
+  // Between the look and the opening, too.
+  const auto& after = next->terms->session;
+  if (after.cwd != before.cwd || (!thread.roots.empty() && next->roots != thread.roots) ||
+      actors::moved_folder(before.real_roots))
+    return error{errc::boundary_failed,
+                 "a folder of this session leads elsewhere than when the session began",
+                 "Begin a new session."};
   thread.seen = *now;
   if (hold_the_same(*next->terms, thread.terms)) return std::optional<actors::terms_now>{};
   return std::optional{*std::move(next)};
@@ -73,17 +86,17 @@ result<std::optional<actors::terms_now>> look(followed& thread) {
 
 } // namespace
 
-void follow_settings(actors::thread_terms& terms, std::shared_ptr<config::live_rules> live,
+void follow_settings(actors::thread_terms& terms, std::vector<std::string> roots,
+                     std::shared_ptr<config::live_rules> live,
                      std::function<result<actors::terms_now>()> reopen) {
-  const auto thread =
-      std::make_shared<followed>(followed{std::move(live), std::move(reopen), nullptr, terms});
-  if (const auto now = thread->live->current()) thread->seen = *now;
+  const auto thread = std::make_shared<followed>(
+      followed{std::move(live), std::move(reopen), nullptr, terms, std::move(roots)});
   terms.look_at_settings = [thread] { return look(*thread); };
 }
 
 void follow_settings(thread_setup& setup, std::function<result<thread_setup>()> reopen) {
   if (setup.terms.shell.remote) return;
-  follow_settings(setup.terms, setup.live,
+  follow_settings(setup.terms, {}, setup.live,
                   [reopen = std::move(reopen)]() -> result<actors::terms_now> {
                     auto again = reopen();
                     if (!again) return again.error();

@@ -14,7 +14,10 @@ namespace gatehouse::cli {
 /// @param live of the thread's folder
 /// @param reopen makes terms for the same wishes that follow in their turn; called on the loop when
 /// a file has changed, and its errors fail the calls of the thread until they are mended
-void follow_settings(actors::thread_terms& terms, std::shared_ptr<config::live_rules> live,
+/// @param roots that were wished for, as they were found: a name that leads elsewhere since ends
+/// the thread's calls; empty: none
+void follow_settings(actors::thread_terms& terms, std::vector<std::string> roots,
+                     std::shared_ptr<config::live_rules> live,
                      std::function<result<actors::terms_now>()> reopen);
 
 /// The same for a program with one thread, which `reopen` sets up as it did at first. One that

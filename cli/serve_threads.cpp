@@ -212,7 +212,7 @@ result<actors::thread_opening> thread_desk::open(const actors::thread_wishes& wi
 
 void thread_desk::follow(actors::thread_opening& opening, std::shared_ptr<config::live_rules> live,
                          const actors::thread_wishes& wishes) const {
-  follow_settings(opening.terms, std::move(live),
+  follow_settings(opening.terms, opening.roots, std::move(live),
                   [desk = *this, wishes]() -> result<actors::terms_now> {
                     auto again = desk.open(wishes);
                     if (!again) return again.error();

@@ -9,6 +9,51 @@ namespace {
 
 constexpr std::size_t max_file_bytes = 4u << 20;
 
+/// The last byte of the string that begins at `at`, or of what is left of it.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  const bool is_long = text.size() - at > 2 && text[at + 1] == c && text[at + 2] == c;
+  const std::string end(is_long ? 3 : 1, c);
+  for (at += end.size(); at < text.size() && !text.substr(at).starts_with(end); ++at) {
+    if (c == '"' && text[at] == '\\') ++at;
+    if (!is_long && at < text.size() && text[at] == '\n') break;
+  }
+  return at + end.size() - 1;
+}
+
+bool begins_key(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '"' || c == '\'' || c == ' ' || c == '\t';
+}
+
+/// Where a table header names nothing (`[.`, `[[[`, `[` alone); npos: none does. toml++ ends the
+/// program there.
+std::size_t find_bad_header(std::string_view text) {
+  int depth = 0; ///< of arrays and inline tables
+  bool fresh = true, header = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      fresh = true, header = false;
+    } else if (c == '"' || c == '\'') {
+      at = end_of_string(text, at);
+      fresh = false;
+    } else if (c == '\n') {
+      fresh = true, header = false;
+    } else if (c == '[' && fresh && depth == 0) {
+      if (text.substr(at + 1).starts_with('[')) ++at;
+      if (at + 1 >= text.size() || !begins_key(text[at + 1])) return at;
+      fresh = false, header = true;
+    } else if (c != ' ' && c != '\t' && c != '\r') {
+      fresh = false;
+      if (!header && (c == '[' || c == '{')) ++depth;
+      if (!header && (c == ']' || c == '}')) depth = std::max(depth - 1, 0);
+    }
+  }
+  return std::string_view::npos;
+}
+
 /// Where a key has more parts than any of ours (`a.a.a.…`); npos: none has. Each part is a table in
 /// the one before, and toml++, which bounds the nesting of values, follows these without a bound.
 std::size_t find_long_key(std::string_view text) {
@@ -20,13 +65,7 @@ std::size_t find_long_key(std::string_view text) {
       at = std::min(text.find('\n', at), text.size());
       parts = 1;
     } else if (c == '"' || c == '\'') {
-      const bool is_long = text.size() - at > 2 && text[at + 1] == c && text[at + 2] == c;
-      const std::string end(is_long ? 3 : 1, c);
-      for (at += end.size(); at < text.size() && !text.substr(at).starts_with(end); ++at) {
-        if (c == '"' && text[at] == '\\') ++at;
-        if (!is_long && at < text.size() && text[at] == '\n') break;
-      }
-      at += end.size() - 1;
+      at = end_of_string(text, at);
     } else if (c == '.') {
       if (++parts > most_parts) return at;
     } else if (c == '\n' || c == '=' || c == ',' || c == '{' || c == '[') {
@@ -105,6 +144,10 @@ result<toml_table> parse_toml(std::string_view text, const std::string& file) {
     return error{errc::invalid_config,
                  file + ":" + place_in(text, nul) + ": a NUL byte is not text",
                  "Remove it; the file must be UTF-8 text."};
+  if (const auto header = find_bad_header(text); header != std::string_view::npos)
+    return error{errc::invalid_config,
+                 file + ":" + place_in(text, header) + ": a table without a name",
+                 "Write [name] or [[name]]."};
   if (const auto key = find_long_key(text); key != std::string_view::npos)
     return error{errc::invalid_config,
                  file + ":" + place_in(text, key) + ": a key has more than 100 parts",

@@ -285,6 +285,11 @@ result<inner_stage> inner_stage::start(const std::string& init_path, const std::
   return inner_stage{std::move(s)};
 }
 
+bool inner_stage::lives() const noexcept {
+  pollfd ended{state_->ended.get(), POLLIN, 0};
+  return poll(&ended, 1, 0) == 0;
+}
+
 std::optional<int> inner_stage::run(const inner_request& request,
                                     std::span<const std::string> bwrap_arguments,
                                     supervisor* watcher, event_report& report) {

@@ -67,6 +67,9 @@ public:
   inner_stage& operator=(inner_stage&&) = delete;
   ~inner_stage();
 
+  /// The child has not ended, as it may when it is started ahead and waits.
+  [[nodiscard]] bool lives() const noexcept;
+
   /// Tells the child what to do (`bwrap_arguments`: without the payload), serves `watcher` (may be
   /// null), forwards signals, reports, and returns the exit status of the command once every
   /// process of it has ended. Nothing when the inner stage could not do its share of the view: then

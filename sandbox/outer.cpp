@@ -212,7 +212,7 @@ int run_in_view(const confinement& c, bwrap_ahead_ptr ahead) {
   std::optional<inner_stage> early;
   struct stat file {};
   if (shared && ahead && ahead->path == bwrap->path && stat(bwrap->path.c_str(), &file) == 0 &&
-      is_same_file(file, ahead->file))
+      is_same_file(file, ahead->file) && ahead->stage.lives())
     early.emplace(std::move(ahead->stage));
   ahead.reset();
   if (shared && !early) {
@@ -308,7 +308,10 @@ bwrap_ahead_ptr start_bwrap_ahead(const outer_options& options, const std::strin
   struct stat file {};
   if (!bwrap || !leaves_a_share(*bwrap) || stat(bwrap->path.c_str(), &file) != 0) return {};
   auto stage = inner_stage::start(init_path, bwrap->path, {});
-  if (!stage) return {};
+  if (!stage) {
+    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+    return {};
+  }
   return bwrap_ahead_ptr{new bwrap_ahead{bwrap->path, file, *std::move(stage)}};
 }
 

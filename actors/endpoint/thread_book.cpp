@@ -1,5 +1,6 @@
 #include "actors/endpoint/thread_book.hpp"
 
+#include "actors/attempt_launch.hpp"
 #include "actors/endpoint/call_book.hpp"
 #include "actors/endpoint/refusals.hpp"
 #include "actors/random_id.hpp"
@@ -9,6 +10,14 @@
 
 namespace gatehouse::actors {
 namespace {
+
+/// What was hidden from the thread's commands stays hidden (§D13).
+void keep_hidden(const thread_opening& before, thread_terms& now) {
+  auto& hidden = now.shell.hidden_paths;
+  if (now.shell.remote) return;
+  for (auto& path : hidden_now(before.terms.shell))
+    if (std::ranges::find(hidden, path) == hidden.end()) hidden.push_back(std::move(path));
+}
 
 /// What is told of a thread, and what its file calls are confined by, follows the thread where that
 /// follows the configuration.
@@ -21,6 +30,7 @@ void follow(thread_opening& opening, const std::shared_ptr<std::weak_ptr<thread_
     const auto& terms = *(*found)->terms;
     thread_opening now{terms, (*found)->roots, encode_approval_policy(terms.session.approval),
                        (*found)->profile};
+    if (const auto entry = whose->lock()) keep_hidden(entry->opening, now.terms);
     follow(now, whose);
     (*found)->terms = std::make_shared<const thread_terms>(now.terms);
     if (const auto entry = whose->lock()) {
@@ -56,12 +66,15 @@ result<std::shared_ptr<thread_entry>> thread_book::start(const thread_wishes& wi
   if (!opening) return opening.error();
   opening->terms.id = "thread-" + random_id();
   opening->terms.retained_bytes = limits_.retained_bytes;
+  auto settled = wishes;
+  settled.cwd = opening->terms.session.cwd; // where it was, whatever a name comes to mean
+  settled.environment = opening->terms.session.environment_id;
   const auto whose = std::make_shared<std::weak_ptr<thread_entry>>();
   follow(*opening, whose);
   auto handle = host_.open(opening->terms);
-  auto entry = std::make_shared<thread_entry>(
-      thread_entry{handle, std::move(owner), *std::move(opening), std::make_shared<thread_watch>(),
-                   std::make_shared<call_book>(limits_.remembered_calls)});
+  auto entry = std::make_shared<thread_entry>(thread_entry{
+      handle, std::move(owner), *std::move(opening), std::move(settled),
+      std::make_shared<thread_watch>(), std::make_shared<call_book>(limits_.remembered_calls)});
   *whose = entry;
   handle.send(thread_messages::subscribe{entry->watch, false, std::nullopt});
   state_->open.emplace(handle.id(), entry);
@@ -79,9 +92,13 @@ void thread_book::update(const std::shared_ptr<thread_entry>& entry, const threa
   order.terms = std::make_shared<const thread_terms>(opening->terms);
   order.roots = opening->roots;
   order.profile = opening->profile;
-  order.done = [entry, opening = *std::move(opening),
-                done = std::move(done)](const result<void>& how) {
-    if (how) entry->opening = opening;
+  order.done = [entry, wishes, opening = *std::move(opening),
+                done = std::move(done)](const result<void>& how) mutable {
+    if (how) {
+      keep_hidden(entry->opening, opening.terms);
+      entry->opening = std::move(opening);
+      entry->wishes = std::move(wishes);
+    }
     done(how);
   };
   entry->handle.send(std::move(order));

@@ -41,6 +41,7 @@ struct thread_entry {
   thread_handle handle;
   std::string owner; ///< session that started it
   thread_opening opening;
+  thread_wishes wishes; ///< under which it is open: what was asked for, not what was configured
   std::shared_ptr<thread_watch> watch;
   std::shared_ptr<call_book> calls;
 };

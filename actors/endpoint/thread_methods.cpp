@@ -21,19 +21,6 @@ std::string name_or_json(const json_tree& tree) {
   return rpc::to_json(tree);
 }
 
-/// The settings of a thread as they are, but for its folder. A workspace that is the folder alone
-/// goes with it.
-thread_wishes wishes_as_now(const thread_opening& opening, const std::optional<std::string>& cwd) {
-  thread_wishes wishes;
-  const auto& now = opening.terms.session;
-  wishes.environment = now.environment_id;
-  wishes.cwd = cwd.value_or(now.cwd);
-  if (opening.roots != std::vector{now.cwd}) wishes.roots = opening.roots;
-  wishes.approval_policy = opening.approval_policy;
-  wishes.profile = opening.profile == "custom" ? encode_profile(now.profile) : opening.profile;
-  return wishes;
-}
-
 app::thread_read_result read_result_of(const thread_entry& entry, const say::thread_status& s) {
   app::thread_read_result told;
   told.thread = info_of(entry);
@@ -115,8 +102,9 @@ void thread_methods::operator()(app::methods::settings_update,
   if (!entry) return;
   if (p.sandbox && p.permissions)
     return done(wrong_params("`sandbox` and `permissions` exclude each other"));
-  auto wishes = wishes_as_now(entry->opening, p.cwd);
+  auto wishes = entry->wishes;
   wishes.from = session.who();
+  if (p.cwd) wishes.cwd = *p.cwd;
   if (!p.runtime_workspace_roots.empty()) wishes.roots = p.runtime_workspace_roots;
   if (p.approval_policy) wishes.approval_policy = name_or_json(*p.approval_policy);
   if (p.sandbox) wishes.profile = *p.sandbox;

@@ -55,6 +55,7 @@ struct commands {
         thread_entry{handle,
                      "session",
                      {},
+                     {},
                      std::make_shared<thread_watch>(),
                      std::make_shared<call_book>(limits.remembered_calls)});
     out.attach(port, false);

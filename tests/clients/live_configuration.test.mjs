@@ -1,6 +1,6 @@
 // §42–§44 What people change in rules and configuration while the daemon runs holds for the next call, without a restart.
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
@@ -98,6 +98,55 @@ test('§43 §44 what config.toml came to deny stayed open in threads that were o
   await assert.rejects(client.readFile({ threadId: open.id, path: secret }));
   write(profile);
   assert.equal((await read()).output, 'told\n');
+  await end();
+});
+
+test('§44 a thread went along with a folder that led elsewhere, when the configuration was read again', limit, async () => {
+  const { own, client, end, write } = await configured('');
+  const [inside, victim] = [join(own.workspace, 'lib'), join(own.base, 'victim')];
+  mkdirSync(inside);
+  mkdirSync(victim);
+  const reviewer = await ReviewerClient.connect({ clientInfo, transport: own.tcp('reviewer'), reconnect: soon });
+  const { thread: open } = await reviewer.startThread({ cwd: inside });
+  assert.equal((await client.callTool(shell(open, 'touch here'))).exitCode, 0);
+  renameSync(inside, `${inside}2`);
+  symlinkSync(victim, inside);
+  for (const text of ['# nothing\n', '[terminals]\nidle_limit_ms = 1000\n']) {
+    write(text);
+    const told = await client.callTool(shell(open, 'touch there'));
+    assert.equal(told.status, 'failed');
+    assert.match(told.message, /leads elsewhere/);
+  }
+  assert.deepEqual(readdirSync(victim), []);
+  reviewer.close();
+  await end();
+});
+
+test('§2a new settings for the folder alone froze what had been configured', limit, async () => {
+  const { own, client, end, write } = await configured('');
+  const reviewer = await ReviewerClient.connect({ clientInfo, transport: own.tcp('reviewer'), reconnect: soon });
+  const { thread: open } = await client.startThread({ cwd: own.workspace });
+  mkdirSync(join(own.workspace, 'below'));
+  await reviewer.updateSettings({ threadId: open.id, cwd: join(own.workspace, 'below') });
+  assert.equal((await client.callTool(shell(open, 'touch made'))).exitCode, 0);
+  write('approval_policy = "never"\n');
+  const told = await client.callTool(shell(open, 'touch again'));
+  assert.equal(told.exitCode, 0);
+  assert.equal((await reviewer.readThread(open.id)).thread.approvalPolicy, 'never');
+  reviewer.close();
+  await end();
+});
+
+test('§D13 a token file was shown again by the settings that named it no more', limit, async () => {
+  const { own, client, end, write } = await configured('');
+  const token = join(own.workspace, 'token');
+  writeFileSync(token, 'of-another-machine\n');
+  write(`[environments.one]\nexec_server = "ws://127.0.0.1:9"\ncwd = "/"\ntoken_file = "${token}"\n`);
+  const { thread: open } = await client.startThread({ cwd: own.workspace });
+  assert.notEqual((await client.callTool(shell(open, 'cat token'))).exitCode, 0);
+  write('approval_policy = "never"\n');
+  assert.notEqual((await client.callTool(shell(open, 'cat token'))).exitCode, 0);
+  await assert.rejects(client.readFile({ threadId: open.id, path: token }));
   await end();
 });
 

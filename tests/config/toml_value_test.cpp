@@ -45,6 +45,20 @@ TEST_SUITE("config.toml_value") {
                      "f.toml"));
   }
 
+  TEST_CASE("§44 a table header without a name ended the program") {
+    for (const std::string_view header :
+         {"[", "[\n", "[.", "[[[", "[[[a]]]", "[[.a]]", "[]", "[[]]"}) {
+      const auto root = parse_toml("ok = 1\n  " + std::string{header}, "f.toml");
+      REQUIRE_FALSE(root);
+      CHECK(root.error().code == errc::invalid_config);
+      CHECK(root.error().message.starts_with("f.toml:2:"));
+    }
+    for (const std::string_view text :
+         {"[a]\n[[b.c]]\n[ d . 'e' ]\n", "a = [\n[[1]],\n[]]\n[b]\n",
+          "a = '[' # [\nb = \"\"\"\n[\n\"\"\"\n", "a = { b = [\n[1]] }\n"})
+      CHECK(parse_toml(text, "f.toml"));
+  }
+
   TEST_CASE("a syntax error names file, line and column") {
     const auto root = parse_toml("ok = 1\nbad = = 2\n", "dir/f.toml");
     REQUIRE_FALSE(root);
