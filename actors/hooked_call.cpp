@@ -12,7 +12,7 @@
 namespace gatehouse::actors {
 namespace {
 
-exec_requirement refusal(std::string reason) {
+exec_requirement refused_by_hook(std::string reason) {
   exec_requirement requirement;
   requirement.kind = requirement_kind::forbidden;
   requirement.reason = std::move(reason);
@@ -29,7 +29,7 @@ void add_line(std::string& text, const std::string& line) {
 
 call_start after_pre_tool_use(call_start call, const hook_decision& said, hook_tool tool) {
   if (said.verdict == hook_verdict::deny) {
-    call.handler_refusal = refusal(said.reason);
+    call.handler_refusal = refused_by_hook(said.reason);
   } else if (said.rewritten) {
     auto changed = tool == hook_tool::apply_patch
                        ? result<proposal>{with_hook_patch(call.plan.what, *said.rewritten)}
@@ -37,7 +37,7 @@ call_start after_pre_tool_use(call_start call, const hook_decision& said, hook_t
     if (changed)
       call.plan.what = *std::move(changed);
     else
-      call.handler_refusal = refusal(changed.error().message);
+      call.handler_refusal = refused_by_hook(changed.error().message);
   }
   return call;
 }

@@ -10,7 +10,7 @@
 namespace gatehouse::actors {
 namespace {
 
-exec_requirement refusal(std::string reason) {
+exec_requirement refused_by_handler(std::string reason) {
   exec_requirement requirement;
   requirement.kind = requirement_kind::forbidden;
   requirement.reason = std::move(reason);
@@ -53,16 +53,17 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
   plan.what.prefix_rule = request.prefix_rule;
 
   if (!folder) {
-    made.handler_refusal = refusal(to_string(folder.error()));
+    made.handler_refusal = refused_by_handler(to_string(folder.error()));
     return made;
   }
   if (plan.what.argv.empty()) {
-    made.handler_refusal = refusal("the command is empty");
+    made.handler_refusal = refused_by_handler("the command is empty");
     return made;
   }
   if (request.login && !terms.login_switched_off_by.empty()) {
-    made.handler_refusal = refusal("login shells are switched off by " +
-                                   terms.login_switched_off_by + "; ask again without login");
+    made.handler_refusal =
+        refused_by_handler("login shells are switched off by " + terms.login_switched_off_by +
+                           "; ask again without login");
     return made;
   }
   auto merged = merge_grants(std::move(plan.what), granted, terms.context);
@@ -72,7 +73,7 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
       policy::validate_overlay({plan.what.sandbox_permissions, plan.what.additional_permissions,
                                 plan.approval, terms.additional_permissions, merged.preapproved});
   if (!valid) {
-    made.handler_refusal = refusal(to_string(valid.error()));
+    made.handler_refusal = refused_by_handler(to_string(valid.error()));
   } else if (plan.what.additional_permissions) {
     const auto overlay = policy::normalise_overlay(*plan.what.additional_permissions);
     plan.opens_protected = without_protected(overlay, plan.profile, terms.context).closed;
@@ -81,7 +82,7 @@ planned_call plan_call(const session_terms& terms, const shell_request& request,
     if (widened)
       plan.widened_profile = std::move(*widened);
     else
-      made.handler_refusal = refusal(to_string(widened.error()));
+      made.handler_refusal = refused_by_handler(to_string(widened.error()));
   }
   return made;
 }

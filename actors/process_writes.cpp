@@ -14,7 +14,7 @@
 namespace gatehouse::actors {
 namespace {
 
-void answer(caf::typed_response_promise<exec_reply_ptr> caller, exec_reply_ptr reply) {
+void deliver(caf::typed_response_promise<exec_reply_ptr> caller, exec_reply_ptr reply) {
   caller.deliver(std::move(reply));
 }
 
@@ -59,7 +59,7 @@ void process_manager::review_write(const stdin_request_ptr& request,
                           "write_stdin was not allowed: " +
                               (why.empty() ? std::string{"who was asked said no"} : why),
                           "start a process that stays inside the sandbox, or ask the user"};
-    answer(caller, std::make_shared<const exec_reply>(std::move(reply)));
+    deliver(caller, std::make_shared<const exec_reply>(std::move(reply)));
   };
   if (!terms_.reviewer) return refuse("nobody can be asked");
   review_request question;
@@ -100,7 +100,7 @@ void process_manager::poll(const stdin_request_ptr& request,
   auto* s = find(id);
   if (!s) {
     writes_.erase(request->call_id);
-    return answer(caller, failed_reply(unknown_session(id)));
+    return deliver(caller, failed_reply(unknown_session(id)));
   }
   const bool empty = request->chars.empty();
   const auto& y = terms_.yields;
@@ -139,7 +139,7 @@ void process_manager::polled(const stdin_request_ptr& request, const call_report
   auto reply = std::make_shared<exec_reply>();
   reply->began = began;
   reply->failure = piece.failure;
-  if (piece.failure) return answer(caller, reply);
+  if (piece.failure) return deliver(caller, reply);
   reply->result.chunk_id = chunk_id();
   reply->result.wall = piece.wall;
   reply->result.output = piece.text;
@@ -147,7 +147,7 @@ void process_manager::polled(const stdin_request_ptr& request, const call_report
   reply->result.omitted_bytes = piece.omitted_bytes;
   if (!piece.ended) {
     reply->result.session_id = id;
-    return answer(caller, reply);
+    return deliver(caller, reply);
   }
   reply->ended = piece.ended;
   reply->result.exit_code = shell_status(*piece.ended);
@@ -162,7 +162,7 @@ void process_manager::polled(const stdin_request_ptr& request, const call_report
   else if (!piece.ended->blocked.empty())
     reply->message = blocked_connections_note(piece.ended->blocked);
   const auto* s = find(id);
-  if (!s || s->report != began) return answer(caller, reply); // another poll saw the end before
+  if (!s || s->report != began) return deliver(caller, reply); // another poll saw the end before
   const auto original = s->request;
   forget(id); // the last answer: its id is free again
   ask_hooks(*original, std::move(reply), std::move(caller));
@@ -175,7 +175,7 @@ void process_manager::cancel_write(const std::string& call_id) {
   if (!write->second.review_id.empty()) {
     send(terms_.reviewer, withdraw_v, write->second.review_id);
     auto node = writes_.extract(write);
-    answer(node.mapped().caller, failed_reply({errc::cancelled, "the call was cancelled", {}}));
+    deliver(node.mapped().caller, failed_reply({errc::cancelled, "the call was cancelled", {}}));
   } else if (const auto* s = find(write->second.session_id)) {
     send(s->actor, cancel_v, call_id);
   }
@@ -187,7 +187,7 @@ void process_manager::ask_hooks(const exec_request& original, std::shared_ptr<ex
   auto handlers = terms_.hooks.loop ? terms_.hooks.rules.matching(hook_event::post_tool_use,
                                                                   hook_tool::exec_command)
                                     : std::vector<hook_handler>{};
-  if (handlers.empty()) return answer(caller, reply);
+  if (handlers.empty()) return deliver(caller, reply);
   const auto& plan = original.start.plan;
   hook_question question;
   question.payload = terms_.hooks.context;

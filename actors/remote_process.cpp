@@ -23,7 +23,7 @@ constexpr std::size_t longest_reason = 2000; // of what the server says
 
 /// The callbacks may end what holds them: what runs is a copy.
 template <class F, class... Args>
-void tell(const F& callback, const Args&... args) {
+void tell_owner(const F& callback, const Args&... args) {
   if (const auto own = callback) own(args...);
 }
 
@@ -78,7 +78,7 @@ void remote_process::write_next() {
                 self->pending_ = 0;
                 self->writes_.clear();
               }
-              if (self->writes_.empty()) tell(self->listener_.on_input_drained);
+              if (self->writes_.empty()) tell_owner(self->listener_.on_input_drained);
               self->write_next();
             });
 }
@@ -163,7 +163,7 @@ void remote_process::send_start() {
         if (said.failed && !(repeated && said.failed->code == exec_server::code::invalid_request))
           return self->not_started(*said.failed);
         self->started_ = true;
-        tell(self->listener_.on_started);
+        tell_owner(self->listener_.on_started);
         if (said.failed) self->read(); // it had been started before the cut
         self->go_on();
       });
@@ -200,7 +200,7 @@ void remote_process::read_answered(const answer& said) {
 void remote_process::say_lost() {
   const auto lost = stream_.take_lost();
   if (lost == 0) return;
-  tell(listener_.on_lost, lost);
+  tell_owner(listener_.on_lost, lost);
   say(tty_ ? output_stream::standard_output : output_stream::standard_error,
       "[gatehouse: " + std::to_string(lost) +
           " bytes of output were lost while the connection was cut]\n");
@@ -228,7 +228,7 @@ void remote_process::deliver(std::vector<event> events) {
       end.denied_elsewhere = exited->sandbox_denied;
       told_end_ = true;
       drain();
-      tell(listener_.on_exit, end);
+      tell_owner(listener_.on_exit, end);
     } else {
       close();
     }
@@ -242,7 +242,7 @@ void remote_process::say(output_stream stream, std::string_view bytes) {
     ungranted_[index_of(stream)].push_back(bytes.size());
     over->told(bytes.size());
   }
-  tell(listener_.on_output, stream, bytes);
+  tell_owner(listener_.on_output, stream, bytes);
 }
 
 /// It holds nobody up any more.
@@ -275,7 +275,7 @@ void remote_process::close() {
   given_up_.cancel();
   drain_.cancel();
   end();
-  tell(last);
+  tell_owner(last);
 }
 
 /// What is missing is told as the command's own words would be, which reach whoever started it.
@@ -322,8 +322,8 @@ void remote_process::finish(const command_end& end) {
   given_up_.cancel();
   drain_.cancel();
   const auto listener = std::exchange(listener_, {});
-  if (!std::exchange(told_end_, true)) tell(listener.on_exit, end);
-  tell(listener.on_end);
+  if (!std::exchange(told_end_, true)) tell_owner(listener.on_exit, end);
+  tell_owner(listener.on_end);
 }
 
 } // namespace gatehouse::actors

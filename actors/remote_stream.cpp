@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t most_early_bytes = std::size_t{16} * 1024 * 1024;
 constexpr std::size_t most_early_events = 65'536;
 
-std::size_t size_of(const remote_stream::event& one) {
+std::size_t size_of_event(const remote_stream::event& one) {
   const auto* said = std::get_if<remote_stream::event::output>(&one.what);
   return said ? said->bytes.size() : 0;
 }
@@ -29,7 +29,7 @@ void remote_stream::tell(event one, std::vector<event>& out) {
 void remote_stream::tell_early(std::vector<event>& out) {
   while (!early_.empty() && early_.begin()->first <= last_ + 1) {
     auto next = early_.extract(early_.begin());
-    early_bytes_ -= size_of(next.mapped());
+    early_bytes_ -= size_of_event(next.mapped());
     if (next.key() > last_) tell(std::move(next.mapped()), out);
   }
 }
@@ -38,7 +38,7 @@ std::vector<remote_stream::event> remote_stream::take(event one) {
   std::vector<event> out;
   if (one.seq <= last_ || closed_) return out;
   if (one.seq > last_ + 1) {
-    const auto size = size_of(one);
+    const auto size = size_of_event(one);
     if (early_.size() >= most_early_events || size > most_early_bytes - early_bytes_) {
       too_early_ = true;
       return out;

@@ -134,7 +134,7 @@ std::vector<row> rows_of(const config::effective_settings& settings,
   return rows;
 }
 
-std::string as_json(const std::vector<row>& rows, const config::loaded_settings& loaded) {
+std::string settings_as_json(const std::vector<row>& rows, const config::loaded_settings& loaded) {
   std::string out = "{\"settings\":[";
   for (const auto& r : rows) {
     out += out.back() == '[' ? "{" : ",{";
@@ -195,7 +195,8 @@ int config_command(arguments given) {
     return exit_wrong_usage;
   }
   const auto rows = rows_of(start->loaded.settings, *audit, *environments);
-  if (read->has("--json")) return print(as_json(rows, start->loaded)) ? exit_ok : exit_failed;
+  if (read->has("--json"))
+    return print(settings_as_json(rows, start->loaded)) ? exit_ok : exit_failed;
   warn(start->loaded.warnings);
   warn(environments->warnings);
   return print(as_text(rows, start->loaded)) ? exit_ok : exit_failed;

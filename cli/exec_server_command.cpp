@@ -29,13 +29,13 @@ extern "C" char** environ;
 namespace gatehouse::cli {
 namespace {
 
-std::string variable(const char* name, const std::string& fallback) {
+std::string variable_or(const char* name, const std::string& fallback) {
   const char* value = std::getenv(name);
   return value && *value == '/' ? std::string{value} : fallback;
 }
 
-exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& where,
-                            bool allow_unsandboxed) {
+exec_server_terms server_terms(reactor::event_loop& loop, const config::locations& where,
+                               bool allow_unsandboxed) {
   exec_server_terms terms;
   terms.host.loop = &loop;
   terms.host.helper = beside_me("gatehouse-sandbox");
@@ -53,7 +53,7 @@ exec_server_terms terms_for(reactor::event_loop& loop, const config::locations& 
   std::error_code ec;
   terms.info.cwd = std::filesystem::current_path(ec).string();
   terms.info.home = where.user_home.empty() ? "/" : where.user_home;
-  terms.info.tmpdir = variable("TMPDIR", "/tmp");
+  terms.info.tmpdir = variable_or("TMPDIR", "/tmp");
   return terms;
 }
 
@@ -77,7 +77,7 @@ int exec_server_command(arguments given) {
   if (!ttl) return wrong_usage_of("exec-server", ttl.error().message);
   const auto where = config::locations_from_environment();
   reactor::event_loop loop;
-  auto terms = terms_for(loop, where, read->has("--allow-unsandboxed"));
+  auto terms = server_terms(loop, where, read->has("--allow-unsandboxed"));
   terms.detached = std::chrono::milliseconds{ttl->value_or(80'000)};
   auto audit = open_audit(where, loop);
   if (!audit) {

@@ -110,7 +110,7 @@ file_answer read_file(const file_call& call) {
   return ok("{\"dataBase64\":\"" + encode_base64(bytes) + "\"}");
 }
 
-file_answer write_file(const file_call& call) {
+file_answer write_whole_file(const file_call& call) {
   const opened_file file{call.path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK};
   if (!file) return failed_with(errno);
   if (const int bad = write_range(file.get(), 0, call.bytes)) return failed_with(bad);
@@ -304,7 +304,7 @@ file_answer copy_path(const file_call& call) {
 file_answer perform_file_call(const file_call& call) {
   switch (call.method) {
   case file_method::read_file: return read_file(call);
-  case file_method::write_file: return write_file(call);
+  case file_method::write_file: return write_whole_file(call);
   case file_method::create_directory: return create_directory(call);
   case file_method::get_metadata: return get_metadata(call);
   case file_method::canonicalize: return canonicalize(call);

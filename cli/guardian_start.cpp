@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest_key = 64 * 1024;
 
-error wrong(const config::origin& from, std::string what, std::string remedy) {
+error wrong_guardian(const config::origin& from, std::string what, std::string remedy) {
   return {errc::invalid_config, describe(from) + ": " + std::move(what), std::move(remedy)};
 }
 
@@ -25,16 +25,16 @@ result<std::string> key_of(const config::setting<config::review_endpoint>& endpo
     name = "auto_review.key_env";
     const char* found = std::getenv(value.key_env.c_str());
     if (!found)
-      return wrong(endpoint.from, name + ": the variable " + value.key_env + " is not set",
-                   "Set it, or use auto_review.key_file.");
+      return wrong_guardian(endpoint.from, name + ": the variable " + value.key_env + " is not set",
+                            "Set it, or use auto_review.key_file.");
     key = found;
   } else if (!value.key_file.empty()) {
     name = "auto_review.key_file";
     const auto text = config::read_text_file(value.key_file, longest_key);
     if (!text) return text.error();
     if (!*text)
-      return wrong(endpoint.from, name + ": there is no file " + value.key_file,
-                   "Write the key into it, readable by you alone.");
+      return wrong_guardian(endpoint.from, name + ": there is no file " + value.key_file,
+                            "Write the key into it, readable by you alone.");
     key = **text;
   } else {
     return key;
@@ -43,8 +43,8 @@ result<std::string> key_of(const config::setting<config::review_endpoint>& endpo
     key.pop_back();
   if (key.empty() ||
       std::any_of(key.begin(), key.end(), [](char c) { return c <= ' ' || c > '~'; }))
-    return wrong(endpoint.from, name + ": that is no key: it is empty or holds spaces",
-                 "Correct it.");
+    return wrong_guardian(endpoint.from, name + ": that is no key: it is empty or holds spaces",
+                          "Correct it.");
   return key;
 }
 
@@ -58,7 +58,9 @@ result<actors::guardian_transport> guardian_of(const config::effective_settings&
   const bool by_server = !server.value.url.empty() && server.from.from >= command.from.from;
   if (by_server) {
     const auto to = reactor::parse_http_url(server.value.url);
-    if (!to) return wrong(server.from, "auto_review.url: " + to.error().message, to.error().remedy);
+    if (!to)
+      return wrong_guardian(server.from, "auto_review.url: " + to.error().message,
+                            to.error().remedy);
     auto key = key_of(server);
     if (!key) return key.error();
     actors::guardian_endpoint endpoint;
@@ -79,10 +81,11 @@ result<actors::guardian_transport> guardian_of(const config::effective_settings&
   }
   const bool strict = settings.strict_auto_review.value;
   if (strict || settings.reviewer.value == config::approvals_reviewer::auto_review)
-    return wrong(strict ? settings.strict_auto_review.from : settings.reviewer.from,
-                 "automatic review is switched on, but there is no reviewer",
-                 "Set auto_review.command or auto_review.url in the user's config.toml, or switch "
-                 "it off.");
+    return wrong_guardian(
+        strict ? settings.strict_auto_review.from : settings.reviewer.from,
+        "automatic review is switched on, but there is no reviewer",
+        "Set auto_review.command or auto_review.url in the user's config.toml, or switch "
+        "it off.");
   return actors::guardian_transport{};
 }
 

@@ -44,7 +44,7 @@ result<std::string> token_of(const options& given, load_protocol protocol) {
   return token;
 }
 
-result<load_terms> read_terms(const options& given) {
+result<load_terms> read_load_terms(const options& given) {
   load_terms terms;
   terms.url = given.rest().front();
   auto target = reactor::read_websocket_address(terms.url);
@@ -107,7 +107,7 @@ int load_command(arguments given) {
   if (!words.given) return words.status;
   const auto& read = words.given;
   if (read->rest().size() != 1) return wrong_usage_of("load", "one URL");
-  const auto terms = read_terms(*read);
+  const auto terms = read_load_terms(*read);
   if (!terms) return wrong_usage_of("load", to_string(terms.error()));
 
   reactor::event_loop loop;

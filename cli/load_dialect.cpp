@@ -12,13 +12,13 @@ namespace {
 const json_source reply_source{"a message of the server", errc::io, "", std::size_t{64} << 20U};
 
 /// A member of an object; null when there is none.
-const json_tree* member(const json_tree& tree, std::string_view name) {
+const json_tree* member_of(const json_tree& tree, std::string_view name) {
   if (const auto* fields = std::get_if<json_tree::object>(&tree.value))
     for (const auto& field : *fields)
       if (field.name == name) return &field.value;
   return nullptr;
 }
-std::string text_of(const json_tree* tree) {
+std::string text_member(const json_tree* tree) {
   const auto* text = tree ? std::get_if<std::string>(&tree->value) : nullptr;
   return text ? *text : std::string{};
 }
@@ -28,9 +28,9 @@ std::optional<std::int64_t> number_of(const json_tree* tree) {
 }
 
 std::string failure_of(const json_tree& error) {
-  const auto* data = member(error, "data");
-  const auto kind = data ? text_of(member(*data, "kind")) : std::string{};
-  return "error " + (kind.empty() ? text_of(member(error, "message")) : kind);
+  const auto* data = member_of(error, "data");
+  const auto kind = data ? text_member(member_of(*data, "kind")) : std::string{};
+  return "error " + (kind.empty() ? text_member(member_of(error, "message")) : kind);
 }
 
 class app_dialect : public load_dialect {
@@ -62,13 +62,13 @@ public:
     // Events of the thread are many and have no id; they need not be read.
     const auto tree = parse_json(text, reply_source);
     if (!tree) return on_broken(tree.error().message);
-    const auto* id = member(*tree, "id");
-    if (!id || member(*tree, "method")) return;
-    const auto* failed = member(*tree, "error");
-    const auto* done = member(*tree, "result");
+    const auto* id = member_of(*tree, "id");
+    if (!id || member_of(*tree, "method")) return;
+    const auto* failed = member_of(*tree, "error");
+    const auto* done = member_of(*tree, "result");
     if (const auto number = number_of(id)) {
-      const auto status = done ? text_of(member(*done, "status")) : std::string{};
-      const auto code = done ? number_of(member(*done, "exitCode")) : std::nullopt;
+      const auto status = done ? text_member(member_of(*done, "status")) : std::string{};
+      const auto code = done ? number_of(member_of(*done, "exitCode")) : std::nullopt;
       on_end(static_cast<std::uint64_t>(*number),
              failed                  ? failure_of(*failed)
              : status != "completed" ? status
@@ -76,8 +76,8 @@ public:
                                      : "exit status " + (code ? std::to_string(*code) : "unknown"));
       return;
     }
-    if (failed) return on_broken(text_of(member(*failed, "message")));
-    if (text_of(id) == "initialize") {
+    if (failed) return on_broken(text_member(member_of(*failed, "message")));
+    if (text_member(id) == "initialize") {
       json_writer out;
       out.open('{');
       out.field("id", "thread");
@@ -90,8 +90,8 @@ public:
       send(R"({"method":"initialized","params":{}})");
       return send(std::move(out).take());
     }
-    const auto* thread = done ? member(*done, "thread") : nullptr;
-    thread_ = thread ? text_of(member(*thread, "id")) : std::string{};
+    const auto* thread = done ? member_of(*done, "thread") : nullptr;
+    thread_ = thread ? text_member(member_of(*thread, "id")) : std::string{};
     if (thread_.empty()) return on_broken("the server opened no thread");
     on_ready();
   }
@@ -116,22 +116,22 @@ public:
   void received(std::string_view text) override {
     const auto tree = parse_json(text, reply_source);
     if (!tree) return on_broken(tree.error().message);
-    const auto method = text_of(member(*tree, "method"));
-    const auto* params = member(*tree, "params");
-    const auto process = params ? text_of(member(*params, "processId")) : std::string{};
+    const auto method = text_member(member_of(*tree, "method"));
+    const auto* params = member_of(*tree, "params");
+    const auto process = params ? text_member(member_of(*params, "processId")) : std::string{};
     if (method == "process/exited" && running_.contains(process)) {
-      const auto code = number_of(member(*params, "exitCode")).value_or(-1);
+      const auto code = number_of(member_of(*params, "exitCode")).value_or(-1);
       if (code != 0) running_[process] = "exit status " + std::to_string(code);
     } else if (method == "process/closed") {
       end(process, {});
     } else if (method.empty()) {
-      const auto* id = member(*tree, "id");
-      const auto* failed = member(*tree, "error");
+      const auto* id = member_of(*tree, "id");
+      const auto* failed = member_of(*tree, "error");
       if (const auto number = number_of(id)) {
         if (failed) end(std::to_string(*number), failure_of(*failed));
         return;
       }
-      if (failed) return on_broken(text_of(member(*failed, "message")));
+      if (failed) return on_broken(text_member(member_of(*failed, "message")));
       send(R"({"method":"initialized","params":{}})");
       on_ready();
     }

@@ -33,7 +33,7 @@ std::string title(const std::string& name) {
   return ".TH " + plain(name) + " 1 \"\" \"gatehouse " GATEHOUSE_VERSION "\" \"Gatehouse\"\n";
 }
 
-std::string entry(const std::string& label, std::string_view text) {
+std::string man_entry(const std::string& label, std::string_view text) {
   return ".TP\n.B " + plain(label) + "\n" + plain(text) + "\n";
 }
 
@@ -43,7 +43,7 @@ std::string statuses_of(std::string_view wanted) {
     const auto word = wanted.substr(0, wanted.find(' '));
     wanted.remove_prefix(std::min(wanted.size(), word.size() + 1));
     const auto known = std::ranges::find(exit_statuses(), word, &exit_meaning::status);
-    if (known != exit_statuses().end()) out += entry(std::string{word}, known->meaning);
+    if (known != exit_statuses().end()) out += man_entry(std::string{word}, known->meaning);
   }
   return out;
 }
@@ -68,9 +68,9 @@ std::string man_page(const command_spec& command) {
     auto text = std::string{option.help} + ".";
     if (option.repeatable) text += " May be given several times.";
     if (!option.choices.empty()) text += " Values: " + std::string{option.choices} + ".";
-    page += entry(label_of(option), text);
+    page += man_entry(label_of(option), text);
   }
-  page += entry("-h, --help", "a short form of this page.") + statuses_of(command.statuses) +
+  page += man_entry("-h, --help", "a short form of this page.") + statuses_of(command.statuses) +
           ".SH EXAMPLES\n.nf\n";
   for (const auto& example : command.examples)
     page += plain(example) + "\n";
@@ -84,14 +84,14 @@ std::string man_page_of_all() {
               "Decides which proposed commands become real, builds the boundary they run in, asks "
               "a person where a person is due, and explains every answer.\n.SH COMMANDS\n";
   for (const auto& command : commands())
-    page += entry("gatehouse " + std::string{command.name}, command.summary);
+    page += man_entry("gatehouse " + std::string{command.name}, command.summary);
   page += ".SH EXIT STATUS\nPrograms may count on these.\n";
   for (const auto& one : exit_statuses())
-    page += entry(std::string{one.status}, one.meaning);
+    page += man_entry(std::string{one.status}, one.meaning);
   page += ".SH FILES\n";
-  page += entry("$GATEHOUSE_HOME, ~/.gatehouse", "the user's configuration, rules and hooks");
-  page += entry("$XDG_STATE_HOME/gatehouse", "state: audit, tokens, sockets");
-  page += entry("/etc/gatehouse", "the system's configuration and requirements");
+  page += man_entry("$GATEHOUSE_HOME, ~/.gatehouse", "the user's configuration, rules and hooks");
+  page += man_entry("$XDG_STATE_HOME/gatehouse", "state: audit, tokens, sockets");
+  page += man_entry("/etc/gatehouse", "the system's configuration and requirements");
   page += ".SH SEE ALSO\n";
   for (const auto& command : commands())
     page += ".BR gatehouse\\-" + plain(dashed(command.name)) + " (1)\n";

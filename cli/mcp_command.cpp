@@ -19,7 +19,7 @@
 namespace gatehouse::cli {
 namespace {
 
-result<thread_setup> session_for(const options& given, reactor::event_loop& loop) {
+result<thread_setup> session_for_client(const options& given, reactor::event_loop& loop) {
   const auto start = load_for_place(given);
   if (!start) return start.error();
   auto setup = set_up_thread(*start, given.values("--rules"), loop, "mcp");
@@ -31,7 +31,7 @@ result<thread_setup> session_for(const options& given, reactor::event_loop& loop
   terms.review_limit = std::chrono::minutes{10};
   terms.nobody_reason = "the client cannot ask its user (it has no elicitation): add a rule, "
                         "or change the approval policy";
-  follow_settings(*setup, [given, &loop] { return session_for(given, loop); });
+  follow_settings(*setup, [given, &loop] { return session_for_client(given, loop); });
   return setup;
 }
 
@@ -42,7 +42,7 @@ int mcp_command(arguments given) {
   if (!words.given) return words.status;
   const auto& read = words.given;
   actors::thread_host host;
-  auto setup = session_for(*read, host.loop());
+  auto setup = session_for_client(*read, host.loop());
   if (!setup) {
     complain(setup.error());
     return exit_wrong_usage;

@@ -7,7 +7,7 @@
 namespace gatehouse::cli {
 namespace {
 
-std::string as_text(const std::vector<policy::rule_file>& files) {
+std::string findings_as_text(const std::vector<policy::rule_file>& files) {
   std::string out;
   for (const auto& file : files)
     out += file.file + ": " + std::to_string(file.rules.size()) + " rules, " +
@@ -16,7 +16,7 @@ std::string as_text(const std::vector<policy::rule_file>& files) {
   return out;
 }
 
-std::string as_json(const std::vector<policy::rule_file>& files) {
+std::string findings_as_json(const std::vector<policy::rule_file>& files) {
   json_writer json;
   const auto number = [&](std::string_view name, std::int64_t value) {
     json.key(name);
@@ -59,7 +59,8 @@ int policy_test_command(arguments given) {
   if (read->rest().empty()) return wrong_usage_of("policy test", "the rule files are missing");
   const auto files = read_rule_files(read->rest());
   const bool broken = complain_about(files);
-  if (!print(read->has("--json") ? as_json(files) : as_text(files))) return exit_failed;
+  if (!print(read->has("--json") ? findings_as_json(files) : findings_as_text(files)))
+    return exit_failed;
   return broken ? exit_failed : exit_ok;
 }
 

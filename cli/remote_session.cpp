@@ -11,7 +11,7 @@
 namespace gatehouse::cli {
 namespace {
 
-error wrong(std::string what, std::string remedy = {}) {
+error wrong_machine(std::string what, std::string remedy = {}) {
   return {errc::invalid_request, std::move(what), std::move(remedy)};
 }
 
@@ -19,8 +19,8 @@ error wrong(std::string what, std::string remedy = {}) {
 result<reactor::websocket_address> local_address(const std::string& url) {
   auto address = reactor::read_websocket_address(url);
   if (address && !address->local())
-    return wrong("this connection is not encrypted, so that it may not leave this machine",
-                 "Lead a port of this machine there (ssh -L) and name that one.");
+    return wrong_machine("this connection is not encrypted, so that it may not leave this machine",
+                         "Lead a port of this machine there (ssh -L) and name that one.");
   return address;
 }
 
@@ -28,9 +28,11 @@ result<reactor::websocket_address> local_address(const std::string& url) {
 result<remote_place> unnamed_place(const options& given, const std::string& url) {
   const auto folder = given.value("--exec-cwd");
   const auto cwd = folder ? read_path(*folder) : result<path_uri>{error{}};
-  if (!cwd) return wrong("--exec-server needs --exec-cwd, an absolute folder of that machine");
+  if (!cwd)
+    return wrong_machine("--exec-server needs --exec-cwd, an absolute folder of that machine");
   const auto address = local_address(url);
-  if (!address) return wrong("--exec-server: " + address.error().message, address.error().remedy);
+  if (!address)
+    return wrong_machine("--exec-server: " + address.error().message, address.error().remedy);
   return remote_place{"remote",
                       "the exec server at " + url,
                       *address,
@@ -68,8 +70,8 @@ result<remote_place> known_places::find(std::string_view id) const {
   std::string names{"`" + std::string{local_environment} + "`"};
   for (const auto& [name, place] : by_id_)
     names += ", `" + name + "`";
-  return wrong("there is no environment `" + std::string{id} + "`; known are " + names,
-               "[environments.NAME] of the user's own configuration names one.");
+  return wrong_machine("there is no environment `" + std::string{id} + "`; known are " + names,
+                       "[environments.NAME] of the user's own configuration names one.");
 }
 
 result<std::shared_ptr<actors::remote_environment>>
@@ -98,8 +100,8 @@ result<void> move_session(actors::thread_terms& terms, const remote_place& place
                           remote_connections& connections) {
   auto& session = terms.session;
   if (session.network)
-    return wrong(place.name + " has no managed network, which the profile asks for",
-                 "Choose a profile without `domains` of its network.");
+    return wrong_machine(place.name + " has no managed network, which the profile asks for",
+                         "Choose a profile without `domains` of its network.");
   auto connection = connections.to(place);
   if (!connection) return connection.error();
   session.environment_id = place.id;
@@ -133,8 +135,8 @@ result<void> move_session(actors::thread_terms& terms, const known_places& known
   const auto name = given.value("--environment");
   if (!url)
     for (const auto* option : {"--exec-cwd", "--exec-token-file"})
-      if (given.has(option)) return wrong(std::string{option} + " needs --exec-server");
-  if (url && name) return wrong("--environment and --exec-server exclude each other");
+      if (given.has(option)) return wrong_machine(std::string{option} + " needs --exec-server");
+  if (url && name) return wrong_machine("--environment and --exec-server exclude each other");
   if (!url && name.value_or("local") == local_environment) return {};
   const auto place = url ? unnamed_place(given, *url) : known.find(*name);
   if (!place) return place.error();

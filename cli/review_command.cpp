@@ -101,7 +101,7 @@ review_link_events base_events(review_end& end, const std::shared_ptr<bool>& was
   return events;
 }
 
-std::function<std::string()> token_of(const where_to& daemon) {
+std::function<std::string()> reviewer_token(const where_to& daemon) {
   return [file = daemon.token_file] {
     const auto token = config::read_or_make_token(file);
     return token ? *token : std::string{};
@@ -134,7 +134,7 @@ int list_questions(const where_to& daemon, bool json) {
     if (!json && standing.empty()) out = "No question waits.\n";
     end.with(print(out) ? exit_ok : exit_failed);
   };
-  const review_link link{loop, daemon.address, token_of(daemon), std::move(events)};
+  const review_link link{loop, daemon.address, reviewer_token(daemon), std::move(events)};
   loop.run_until([&] { return end.over; });
   return end.status;
 }
@@ -167,8 +167,8 @@ public:
       else
         first(why);
     };
-    link_ =
-        std::make_unique<review_link>(loop_, daemon.address, token_of(daemon), std::move(events));
+    link_ = std::make_unique<review_link>(loop_, daemon.address, reviewer_token(daemon),
+                                          std::move(events));
     input_ = reactor::line_reader::open(
         loop_, reactor::unique_fd{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)},
         {[this](std::string_view line) { take(line); },
@@ -244,8 +244,8 @@ public:
     };
     keys_ = std::make_unique<key_reader>(loop_, terminal,
                                          [this](const std::string& keys) { typed(keys); });
-    link_ =
-        std::make_unique<review_link>(loop_, daemon.address, token_of(daemon), std::move(events));
+    link_ = std::make_unique<review_link>(loop_, daemon.address, reviewer_token(daemon),
+                                          std::move(events));
   }
 
   int run() {

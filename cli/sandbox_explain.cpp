@@ -25,7 +25,7 @@ void add(std::string& out, std::string_view title, const lines& list) {
     out += "  " + line + "\n";
 }
 
-std::string words_of(const sandbox::mount_step& step) {
+std::string words_of_boundary(const sandbox::mount_step& step) {
   using sandbox::mount_kind;
   switch (step.kind) {
   case mount_kind::read_only_bind: return "read-only " + step.target;
@@ -71,7 +71,7 @@ void add_view(std::string& out, const sandbox::mount_plan& plan) {
     });
   };
   for (const auto& step : plan.mounts) {
-    steps.push_back(words_of(step));
+    steps.push_back(words_of_boundary(step));
     switch (step.kind) {
     case mount_kind::read_only_bind:
       (inside(step.target, writable) ? is_protected : readable).push_back(step.target);
@@ -99,7 +99,7 @@ void add_view(std::string& out, const sandbox::mount_plan& plan) {
   add(out, "mounts, in this order", steps);
 }
 
-std::string_view words_of(network_mode network) {
+std::string_view words_of_boundary(network_mode network) {
   switch (network) {
   case network_mode::full: return "the host's network; no unix sockets but those made inside";
   case network_mode::isolated: return "none; local sockets work among the command's own processes";
@@ -170,7 +170,7 @@ result<std::string> explain_sandbox(const permission_profile& profile,
   const auto plan =
       sandbox::make_mount_plan(spelled, place, sandbox::gather_host_facts(spelled, place));
   if (!plan) return plan.error();
-  out += "  " + std::string{words_of(network)} + "\n";
+  out += "  " + std::string{words_of_boundary(network)} + "\n";
   if (backend == sandbox_backend::landlock) {
     const auto limits = sandbox::make_landlock_plan(*plan, sandbox::children_on_host);
     if (!limits) return limits.error();

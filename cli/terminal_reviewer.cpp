@@ -19,7 +19,7 @@
 namespace gatehouse::cli {
 namespace {
 
-bool write_all(int fd, std::string_view text) {
+bool write_whole(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
@@ -93,19 +93,19 @@ review_answer ask_at(int terminal, const review_request& question,
   constexpr std::string_view readable = "\x0f\x1b[0m";
   const auto text =
       question_text(view_of(question), "gatehouse: approval needed", look_of_terminal(terminal));
-  if (!write_all(terminal,
-                 question.attempt > 1 || question.network ? std::string{readable} + text : text))
+  if (!write_whole(terminal,
+                   question.attempt > 1 || question.network ? std::string{readable} + text : text))
     return answer_of(question, review_decision::denied, "the terminal cannot be written to");
   continued = false;
-  const auto ask_again = [&] { write_all(terminal, text + "> "); };
+  const auto ask_again = [&] { write_whole(terminal, text + "> "); };
   for (;;) {
-    write_all(terminal, "> ");
+    write_whole(terminal, "> ");
     const auto line = read_line(terminal, withdrawn, ask_again);
     if (!line) return answer_of(question, review_decision::denied, "no answer: end of input");
     if (auto answer = host_rule_of(question, *line)) return *answer;
     if (const auto decision = decision_of(question, *line))
       return answer_of(question, *decision, "");
-    write_all(terminal, "  please type one of the letters in brackets, then Enter\n");
+    write_whole(terminal, "  please type one of the letters in brackets, then Enter\n");
   }
 }
 

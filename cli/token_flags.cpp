@@ -8,7 +8,7 @@
 namespace gatehouse::cli {
 namespace {
 
-error wrong(std::string what, std::string remedy) {
+error wrong_token(std::string what, std::string remedy) {
   return {errc::invalid_request, std::move(what), std::move(remedy)};
 }
 
@@ -32,15 +32,15 @@ result<std::optional<actors::chain_hash>> ws_token_of(const options& given, cons
        {std::string_view{"--ws-token-file"}, std::string_view{"--ws-token-sha256"}, other}) {
     if (!given.has(option) && !given.value(option)) continue;
     if (!named.empty())
-      return wrong(named + " and " + std::string{option} + " exclude each other",
-                   "Name the token in one way.");
+      return wrong_token(named + " and " + std::string{option} + " exclude each other",
+                         "Name the token in one way.");
     named = option;
   }
   if (const auto hex = given.value("--ws-token-sha256")) {
     const auto digest = read_digest(*hex);
     if (!digest)
-      return wrong("--ws-token-sha256 is 64 hexadecimal digits",
-                   "Print them by: printf %s \"$TOKEN\" | sha256sum");
+      return wrong_token("--ws-token-sha256 is 64 hexadecimal digits",
+                         "Print them by: printf %s \"$TOKEN\" | sha256sum");
     return digest;
   }
   const auto file = given.value("--ws-token-file");

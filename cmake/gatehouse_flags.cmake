@@ -10,6 +10,20 @@ target_compile_options(gatehouse_plain_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual>)
 target_include_directories(gatehouse_plain_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
+if(CMAKE_UNITY_BUILD)
+  # Several sources make one object file there: what a program does not use of it is left out piece by piece instead of
+  # file by file.
+  # A local name may be that of another source's function, and a source's own types look like those of a header: the build that
+  # compiles each alone has these warnings.
+  target_compile_options(gatehouse_plain_flags INTERFACE -ffunction-sections -fdata-sections -Wno-shadow -Wno-subobject-linkage)
+  target_link_options(gatehouse_plain_flags INTERFACE -Wl,--gc-sections)
+endif()
+
+# gatehouse_compile_alone(SOURCE...): never together with others, where sources are compiled together (CMAKE_UNITY_BUILD).
+function(gatehouse_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # gatehouse_program: for the programs, which may run inside a boundary.
 add_library(gatehouse_program INTERFACE)
 

@@ -25,7 +25,7 @@ error not_saved(error why) {
   return why;
 }
 
-error failure(const std::string& what, const std::string& path, int number = errno) {
+error amendment_failure(const std::string& what, const std::string& path, int number = errno) {
   return not_saved({errc::io, "cannot " + what + " " + path + ": " + std::strerror(number), {}});
 }
 
@@ -75,9 +75,9 @@ result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::st
     if (const auto made = make_private_folder(needed); !made) return not_saved(made.error());
 
   const descriptor lock{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (lock.get() < 0) return failure("open", folder);
+  if (lock.get() < 0) return amendment_failure("open", folder);
   while (::flock(lock.get(), LOCK_EX) != 0)
-    if (errno != EINTR) return failure("lock", folder);
+    if (errno != EINTR) return amendment_failure("lock", folder);
 
   auto path = folder + "/default.rules";
   struct stat about {};
@@ -86,10 +86,10 @@ result<amendment_outcome> append_rule(const std::string& gatehouse_home, std::st
     mode = about.st_mode & 0777;
     // A link (into a folder of dot files, say) stays a link: what it leads to is replaced.
     char resolved[PATH_MAX];
-    if (!::realpath(path.c_str(), resolved)) return failure("resolve", path);
+    if (!::realpath(path.c_str(), resolved)) return amendment_failure("resolve", path);
     path = resolved;
   } else if (errno != ENOENT) {
-    return failure("examine", path);
+    return amendment_failure("examine", path);
   }
   const auto old = read_text_file(path, policy::largest_rule_file);
   if (!old) return old.error();

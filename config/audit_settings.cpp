@@ -73,14 +73,14 @@ result<audit_table> read_file(const std::string& file, layer from, const locatio
 }
 
 template <class T>
-void override_with(setting<T>& in_force, const std::optional<setting<T>>& said) {
+void override_audit_with(setting<T>& in_force, const std::optional<setting<T>>& said) {
   if (said) in_force = *said;
 }
 
 /// @param looser is the value in force less than the demanded one?
 template <class T, class Looser>
-void tighten(setting<T>& in_force, const std::optional<setting<T>>& demanded, Looser looser,
-             std::string_view key, std::vector<std::string>& warnings) {
+void tighten_audit(setting<T>& in_force, const std::optional<setting<T>>& demanded, Looser looser,
+                   std::string_view key, std::vector<std::string>& warnings) {
   if (!demanded || !looser(in_force.value, demanded->value)) return;
   if (in_force.from.from != layer::built_in)
     warnings.push_back(describe(in_force.from) + ": `audit." + std::string{key} +
@@ -100,11 +100,11 @@ result<audit_settings> load_audit_settings(const locations& where) {
        {std::pair{where.system, layer::system}, std::pair{where.gatehouse_home, layer::user}}) {
     const auto said = read_file(folder + "/config.toml", from, where, settings.warnings);
     if (!said) return said.error();
-    override_with(settings.enabled, said->enabled);
-    override_with(settings.on_failure, said->on_failure);
-    override_with(settings.flush, said->flush);
-    override_with(settings.keep_days, said->keep_days);
-    override_with(settings.keep_megabytes, said->keep_megabytes);
+    override_audit_with(settings.enabled, said->enabled);
+    override_audit_with(settings.on_failure, said->on_failure);
+    override_audit_with(settings.flush, said->flush);
+    override_audit_with(settings.keep_days, said->keep_days);
+    override_audit_with(settings.keep_megabytes, said->keep_megabytes);
   }
   const auto demanded =
       read_file(where.system + "/requirements.toml", layer::requirements, where, settings.warnings);
@@ -114,16 +114,16 @@ result<audit_settings> load_audit_settings(const locations& where) {
     return is != 0 && (wanted == 0 || is < wanted);
   };
   auto& told = settings.warnings;
-  tighten(settings.enabled, demanded->enabled, off, "enabled", told);
-  tighten(
+  tighten_audit(settings.enabled, demanded->enabled, off, "enabled", told);
+  tighten_audit(
       settings.on_failure, demanded->on_failure,
       [](audit_failure is, audit_failure wanted) {
         return is == audit_failure::warn && wanted == audit_failure::refuse;
       },
       "on_failure", told);
-  tighten(settings.flush, demanded->flush, off, "flush", told);
-  tighten(settings.keep_days, demanded->keep_days, less, "keep_days", told);
-  tighten(settings.keep_megabytes, demanded->keep_megabytes, less, "keep_megabytes", told);
+  tighten_audit(settings.flush, demanded->flush, off, "flush", told);
+  tighten_audit(settings.keep_days, demanded->keep_days, less, "keep_days", told);
+  tighten_audit(settings.keep_megabytes, demanded->keep_megabytes, less, "keep_megabytes", told);
   return settings;
 }
 

@@ -20,7 +20,7 @@ std::string remedy_for(int number) {
                  "configuration.";
 }
 
-error failure(const std::string& what, const std::string& path, int number = errno) {
+error private_file_failure(const std::string& what, const std::string& path, int number = errno) {
   return {errc::io, "cannot " + what + " " + path + ": " + std::strerror(number),
           remedy_for(number)};
 }
@@ -31,7 +31,7 @@ std::string parent_of(const std::string& path) {
 
 result<void> flush_folder(const std::string& folder) {
   const descriptor fd{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) return failure("flush", folder);
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) return private_file_failure("flush", folder);
   return {};
 }
 
@@ -39,10 +39,10 @@ result<void> write_all(int fd, std::string_view text, const std::string& path) {
   while (!text.empty()) {
     const auto count = ::write(fd, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failure("write", path);
+    if (count < 0) return private_file_failure("write", path);
     text.remove_prefix(static_cast<std::size_t>(count));
   }
-  if (::fsync(fd) != 0) return failure("flush", path);
+  if (::fsync(fd) != 0) return private_file_failure("flush", path);
   return {};
 }
 
@@ -59,7 +59,7 @@ result<void> make_private_folder(const std::string& folder) {
   struct stat about {};
   if (number == EEXIST || (::stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode)))
     return {};
-  return failure("make the folder", folder, number);
+  return private_file_failure("make the folder", folder, number);
 }
 
 result<void> make_folders_above(const std::string& path) {
@@ -73,9 +73,9 @@ result<void> require_own_folder(const std::string& folder) {
   }, about{};
   if (::lstat(folder.c_str(), &entry) != 0) {
     if (errno == ENOENT) return {};
-    return failure("look at", folder);
+    return private_file_failure("look at", folder);
   }
-  if (::stat(folder.c_str(), &about) != 0) return failure("look at", folder);
+  if (::stat(folder.c_str(), &about) != 0) return private_file_failure("look at", folder);
   const auto wrong = [&](const std::string& what) {
     return error{errc::invalid_config, folder + " " + what,
                  "Remove it, or name another folder (XDG_STATE_HOME, GATEHOUSE_HOME)."};
@@ -97,14 +97,15 @@ result<void> write_whole_file(const std::string& path, std::string_view text, mo
   ::unlink(draft.c_str());
   const descriptor fd{
       ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  if (fd.get() < 0) return failure("create", draft);
+  if (fd.get() < 0) return private_file_failure("create", draft);
   auto written = write_all(fd.get(), text, draft);
-  if (written && ::fchmod(fd.get(), mode) != 0) written = failure("set the mode of", draft);
+  if (written && ::fchmod(fd.get(), mode) != 0)
+    written = private_file_failure("set the mode of", draft);
   if (written && there == existing_file::replace) {
     if (::rename(draft.c_str(), path.c_str()) == 0) return flush_folder(parent_of(path));
-    written = failure("replace", path);
+    written = private_file_failure("replace", path);
   } else if (written && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST) {
-    written = failure("create", path);
+    written = private_file_failure("create", path);
   }
   ::unlink(draft.c_str());
   if (!written) return written;

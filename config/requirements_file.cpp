@@ -13,7 +13,7 @@ bool is_blank(const std::string& text) {
 }
 
 /// One element of a pattern: `{token = "x"}` or `{any_of = ["x", "y"]}`.
-std::vector<std::string> read_token(toml_reader& reader, const toml_value& value) {
+std::vector<std::string> read_rule_token(toml_reader& reader, const toml_value& value) {
   const char* remedy = "Write { token = \"git\" } or { any_of = [\"push\", \"pull\"] }.";
   const auto* table = value.table();
   if (!table) {
@@ -63,7 +63,7 @@ void read_rule(toml_reader& reader, const toml_value& value,
     return;
   }
   for (const auto& element : *pattern->array())
-    rule.pattern.push_back(read_token(reader, element));
+    rule.pattern.push_back(read_rule_token(reader, element));
   const auto word = reader.string(*table, "decision");
   const auto decision = word ? decision_from(word->value) : std::nullopt;
   if (!decision || *decision == decision::allow)

@@ -23,7 +23,7 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 }
 
 /// `:443` as a port; false when it is none.
-bool read_port(std::string_view text, std::uint16_t& port) {
+bool read_pattern_port(std::string_view text, std::uint16_t& port) {
   if (text.empty()) return true;
   if (text.front() != ':') return false;
   text.remove_prefix(1);
@@ -61,7 +61,7 @@ result<domain_pattern> parse_domain_pattern(std::string_view text) {
   else if (rest == "*" || rest.starts_with("*:")) {
     pattern.match = domain_match::any;
     pattern.port = scheme_port;
-    if (!read_port(rest.substr(1), pattern.port))
+    if (!read_pattern_port(rest.substr(1), pattern.port))
       return wrong(text, "needs a port from 1 to 65535 after ':'", "Write `*` or `*:443`.");
     return pattern;
   }

@@ -51,9 +51,9 @@ bool granted_by_itself(const domain_policy& policy, const std::string& host, std
 }
 
 /// All of 127.0.0.0/8 is the same machine: what is denied for localhost is denied for all of it.
-const domain_rule* find_denial(const domain_policy& policy, network_protocol protocol,
-                               const std::string& host, std::uint16_t port,
-                               const std::optional<ip_address>& address) {
+const domain_rule* find_domain_denial(const domain_policy& policy, network_protocol protocol,
+                                      const std::string& host, std::uint16_t port,
+                                      const std::optional<ip_address>& address) {
   if (const auto* rule = find_rule(policy, decision::forbidden, protocol, host, port)) return rule;
   if (address && classify(*address) == address_kind::loopback)
     return find_rule(policy, decision::forbidden, protocol, "localhost", port);
@@ -66,8 +66,8 @@ std::string local_grant(const std::string& host, std::uint16_t port) {
          "` = \"allow\" in the profile's network.domains.";
 }
 
-host_decision refuse(network_refusal reason, std::string host, std::string detail,
-                     std::string rule = {}) {
+host_decision refuse_host(network_refusal reason, std::string host, std::string detail,
+                          std::string rule = {}) {
   return {host_verdict::deny, reason, std::move(host), std::move(rule), std::move(detail)};
 }
 
@@ -109,44 +109,46 @@ host_decision judge_host(const domain_policy& policy, const connection_wish& wis
   const bool bare_v6 = wish.host.find(':') != std::string::npos;
   const auto parsed = parse_network_host(bare_v6 ? "[" + wish.host + "]" : wish.host, why);
   if (!parsed || parsed->port != 0 || wish.port == 0)
-    return refuse(network_refusal::malformed_host, {},
-                  "The host " + (why.empty() ? std::string{"has no usable port"} : why) +
-                      "; write a host name, or an address as dotted decimal or IPv6.");
+    return refuse_host(network_refusal::malformed_host, {},
+                       "The host " + (why.empty() ? std::string{"has no usable port"} : why) +
+                           "; write a host name, or an address as dotted decimal or IPv6.");
   const std::string& host = parsed->host;
   for (const auto& named : wish.also_named) {
     const auto other = parse_network_host(named, why);
     const std::uint16_t port = other && other->port != 0 ? other->port : wish.port;
     if (!other || other->host != host || port != wish.port)
-      return refuse(network_refusal::names_disagree, host,
-                    "The Host header names another server than the request line.");
+      return refuse_host(network_refusal::names_disagree, host,
+                         "The Host header names another server than the request line.");
   }
 
   const auto address = parse_ip_address(host);
-  if (const auto* rule = find_denial(policy, wish.protocol, host, wish.port, address))
-    return refuse(network_refusal::denied_by_rule, host, {}, rule->shown);
+  if (const auto* rule = find_domain_denial(policy, wish.protocol, host, wish.port, address))
+    return refuse_host(network_refusal::denied_by_rule, host, {}, rule->shown);
   if (wish.protocol == network_protocol::socks5_udp)
-    return refuse(network_refusal::tunnel, host, "UDP is not carried.");
+    return refuse_host(network_refusal::tunnel, host, "UDP is not carried.");
   if (policy.limited) {
     if (is_tunnel(wish.protocol))
-      return refuse(network_refusal::tunnel, host,
-                    "In limited mode only plain HTTP passes, since methods inside a tunnel cannot "
-                    "be seen.");
+      return refuse_host(
+          network_refusal::tunnel, host,
+          "In limited mode only plain HTTP passes, since methods inside a tunnel cannot "
+          "be seen.");
     if (!harmless(wish.method))
-      return refuse(network_refusal::method, host,
-                    "In limited mode only GET, HEAD and OPTIONS pass.");
+      return refuse_host(network_refusal::method, host,
+                         "In limited mode only GET, HEAD and OPTIONS pass.");
   }
   if (is_metadata_name(host) && !granted_by_itself(policy, host, wish.port))
-    return refuse(network_refusal::local_address, host,
-                  "It is the name of a machine's metadata service. " +
-                      local_grant(host, wish.port));
+    return refuse_host(network_refusal::local_address, host,
+                       "It is the name of a machine's metadata service. " +
+                           local_grant(host, wish.port));
   if (host == "localhost" && !granted_by_itself(policy, host, wish.port))
-    return refuse(network_refusal::local_address, host,
-                  "It is this machine itself. " + local_grant(host, wish.port));
+    return refuse_host(network_refusal::local_address, host,
+                       "It is this machine itself. " + local_grant(host, wish.port));
   if (address)
     if (const auto kind = classify(*address);
         kind != address_kind::global && !granted_by_itself(policy, host, wish.port))
-      return refuse(network_refusal::local_address, host,
-                    "It is " + std::string{describe(kind)} + ". " + local_grant(host, wish.port));
+      return refuse_host(network_refusal::local_address, host,
+                         "It is " + std::string{describe(kind)} + ". " +
+                             local_grant(host, wish.port));
 
   if (const auto* rule = find_rule(policy, decision::prompt, wish.protocol, host, wish.port))
     return {host_verdict::ask, network_refusal::not_listed, host, rule->shown, {}};
@@ -165,7 +167,7 @@ address_decision judge_addresses(const domain_policy& policy, std::string_view h
     const domain_rule* denial = nullptr;
     if (!is_literal)
       for (const auto protocol : {network_protocol::https, network_protocol::http})
-        if (const auto* rule = find_denial(policy, protocol, text, port, address))
+        if (const auto* rule = find_domain_denial(policy, protocol, text, port, address))
           if (rule->pattern.match == domain_match::exact) denial = rule;
     if (denial) {
       out.refused = "It leads to " + text + ", which is denied.";

@@ -7,13 +7,13 @@
 namespace gatehouse::policy {
 namespace {
 
-bool is_digit(char c) {
+bool is_number_character(char c) {
   return c >= '0' && c <= '9';
 }
 
 /// `MY_TOKENS2` is a token: without its number and its plural.
 std::string_view stem_of(std::string_view part) {
-  while (!part.empty() && is_digit(part.back()))
+  while (!part.empty() && is_number_character(part.back()))
     part.remove_suffix(1);
   if (part.ends_with('s') && !part.ends_with("ss")) part.remove_suffix(1);
   return part;

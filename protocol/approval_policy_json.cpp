@@ -7,7 +7,7 @@ namespace {
 
 namespace json = boost::json;
 
-error wrong(const std::string& what) {
+error wrong_policy(const std::string& what) {
   return {errc::invalid_request, "approval policy: " + what,
           R"(Give untrusted, on-request, never, or {"granular": {"rules": true}}.)"};
 }
@@ -23,7 +23,7 @@ bool* switch_called(granular_switches& switches, std::string_view name) {
 
 result<approval_policy> named(std::string_view name) {
   if (const auto policy = approval_policy_from(name)) return *policy;
-  return wrong("`" + std::string{name} + "` is not a known name");
+  return wrong_policy("`" + std::string{name} + "` is not a known name");
 }
 
 } // namespace
@@ -33,18 +33,19 @@ result<approval_policy> decode_approval_policy(std::string_view name_or_json) {
   if (!name_or_json.starts_with('{') && !name_or_json.starts_with('"')) return named(name_or_json);
   json::error_code failure;
   const auto value = json::parse(name_or_json, failure);
-  if (failure) return wrong("not valid JSON (" + failure.message() + ")");
+  if (failure) return wrong_policy("not valid JSON (" + failure.message() + ")");
   if (value.is_string()) return named(std::string_view{value.get_string()});
   const auto& root = value.get_object(); // the text starts with a brace
   const auto* switches = root.if_contains("granular");
   if (!switches || !switches->is_object() || root.size() != 1)
-    return wrong("the object must hold `granular` with its switches, and nothing else");
+    return wrong_policy("the object must hold `granular` with its switches, and nothing else");
   approval_policy policy{approval_mode::granular, {}};
   for (const auto& field : switches->get_object()) {
     const std::string name{std::string_view{field.key()}};
     bool* on = switch_called(policy.granular, name);
-    if (!on) return wrong("/granular/" + name + " is not a known switch");
-    if (!field.value().is_bool()) return wrong("/granular/" + name + " must be true or false");
+    if (!on) return wrong_policy("/granular/" + name + " is not a known switch");
+    if (!field.value().is_bool())
+      return wrong_policy("/granular/" + name + " must be true or false");
     *on = field.value().get_bool();
   }
   return policy;

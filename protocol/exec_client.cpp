@@ -13,7 +13,7 @@ namespace {
 
 using exec_server::failure;
 
-const json_source& source() {
+const json_source& server_message() {
   static const json_source s{
       "a message of the exec server", errc::invalid_request, {}, std::size_t{16} * 1024 * 1024};
   return s;
@@ -80,7 +80,7 @@ void globalise(json_tree& tree, path_convention paths) {
 
 void write_sandbox(json_writer& json, const exec_server::sandbox_terms& terms,
                    path_convention paths) {
-  auto permissions = parse_json(encode_profile(terms.profile), source());
+  auto permissions = parse_json(encode_profile(terms.profile), server_message());
   json.open('{');
   json.key("permissions");
   if (permissions) {
@@ -279,9 +279,9 @@ std::string encode_notification(std::string_view method) {
 }
 
 result<std::variant<process_event, answer, other>> decode_message(std::string_view text) {
-  const auto tree = parse_json(text, source());
+  const auto tree = parse_json(text, server_message());
   if (!tree) return tree.error();
-  const json_node root{*tree, source()};
+  const json_node root{*tree, server_message()};
   const auto fields = root.open_object();
   if (!fields) return fields.error();
   if (const auto method = fields->find("method")) {
@@ -313,7 +313,7 @@ result<std::variant<process_event, answer, other>> decode_message(std::string_vi
 }
 
 result<read_result> decode_read(std::string_view process_id, const json_tree& tree) {
-  const json_node root{tree, source()};
+  const json_node root{tree, server_message()};
   const auto fields = root.open_object();
   if (!fields) return fields.error();
   read_result out;
@@ -356,7 +356,7 @@ result<read_result> decode_read(std::string_view process_id, const json_tree& tr
 }
 
 result<std::string> decode_session(const json_tree& tree) {
-  const json_node root{tree, source()};
+  const json_node root{tree, server_message()};
   const auto fields = root.open_object();
   if (!fields) return fields.error();
   const auto id = fields->need("sessionId");
@@ -365,7 +365,7 @@ result<std::string> decode_session(const json_tree& tree) {
 }
 
 result<std::string> decode_write(const json_tree& tree) {
-  const json_node root{tree, source()};
+  const json_node root{tree, server_message()};
   const auto fields = root.open_object();
   if (!fields) return fields.error();
   const auto status = fields->need("status");

@@ -10,9 +10,9 @@
 namespace gatehouse::exec_server {
 namespace {
 
-constexpr std::size_t longest_id = 1024; // it is sent back
+constexpr std::size_t longest_request_id = 1024; // it is sent back
 
-const json_source& source() {
+const json_source& client_message() {
   static const json_source s{"the request", errc::invalid_request, {}, 16 * 1024 * 1024};
   return s;
 }
@@ -228,7 +228,7 @@ result<std::optional<env_policy>> environment(const json_tree& params) {
 
 incoming parse_incoming(std::string_view message) {
   incoming in;
-  auto tree = parse_json(message, source());
+  auto tree = parse_json(message, client_message());
   if (!tree) {
     in.why = tree.error().message;
     return in;
@@ -241,7 +241,8 @@ incoming parse_incoming(std::string_view message) {
   const auto* method = member(*tree, "method");
   if (!is_null(id)) {
     const auto* text = std::get_if<std::string>(&id->value);
-    if (!std::holds_alternative<std::int64_t>(id->value) && (!text || text->size() > longest_id)) {
+    if (!std::holds_alternative<std::int64_t>(id->value) &&
+        (!text || text->size() > longest_request_id)) {
       in.why = "`id` is neither a whole number nor a string of at most 1024 bytes";
       return in;
     }
@@ -465,7 +466,7 @@ std::string encode_file_call(const file_call& call) {
 }
 
 result<file_call> decode_own_file_call(std::string_view message) {
-  auto own = source();
+  auto own = client_message();
   own.max_bytes = 64 * 1024 * 1024;
   const auto tree = parse_json(message, own);
   if (!tree) return tree.error();
@@ -494,7 +495,7 @@ result<file_call> decode_own_file_call(std::string_view message) {
 }
 
 result<file_answer> decode_file_answer(std::string_view message) {
-  auto own = source();
+  auto own = client_message();
   own.max_bytes = 64 * 1024 * 1024;
   const auto tree = parse_json(message, own);
   if (!tree) return tree.error();

@@ -17,24 +17,24 @@ namespace {
 
 namespace json = boost::json;
 
-error wrong(const std::string& where, const std::string& what) {
+error wrong_request(const std::string& where, const std::string& what) {
   return {errc::invalid_request, "request at `" + where + "`: " + what,
           "Correct the request; nothing was judged."};
 }
 
 result<json::value> parse_text(std::string_view line) {
   if (const auto bad = find_invalid_utf8(line))
-    return wrong("/", "byte " + std::to_string(*bad) + " is not valid UTF-8");
+    return wrong_request("/", "byte " + std::to_string(*bad) + " is not valid UTF-8");
   json::stream_parser parser;
   json::error_code failure;
   const auto used = parser.write_some(line.data(), line.size(), failure);
   const auto rest = line.find_first_not_of(" \t\r\n", used);
   if (!failure && rest != std::string_view::npos)
-    return wrong("/", "byte " + std::to_string(rest) + ": text after the JSON value");
+    return wrong_request("/", "byte " + std::to_string(rest) + ": text after the JSON value");
   if (!failure) parser.finish(failure);
   if (failure)
-    return wrong("/",
-                 "byte " + std::to_string(used) + ": not valid JSON (" + failure.message() + ")");
+    return wrong_request("/", "byte " + std::to_string(used) + ": not valid JSON (" +
+                                  failure.message() + ")");
   // A name that stands twice means one thing to us and perhaps another to who wrote it.
   const json_source source{"request", errc::invalid_request, "Correct the request.", line.size()};
   if (const auto strict = parse_json(line, source); !strict) return strict.error();
@@ -43,7 +43,7 @@ result<json::value> parse_text(std::string_view line) {
 
 result<json::value> parse_line(std::string_view line) {
   auto value = parse_text(line);
-  if (value && !value->is_object()) return wrong("/", "expected an object");
+  if (value && !value->is_object()) return wrong_request("/", "expected an object");
   return value;
 }
 
@@ -104,7 +104,7 @@ private:
   static std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
 
   void fail(std::string_view field, const std::string& what) {
-    if (!failure_) failure_ = wrong(pointer_ + "/" + std::string{field}, what);
+    if (!failure_) failure_ = wrong_request(pointer_ + "/" + std::string{field}, what);
   }
 
   /// Null counts as left out: clients write their unset optionals so.
@@ -261,10 +261,11 @@ result<std::vector<std::string>> decode_words(std::string_view json) {
   const auto value = parse_text(json);
   if (!value) return value.error();
   const auto* array = value->if_array();
-  if (!array) return wrong("/", "expected an array of strings");
+  if (!array) return wrong_request("/", "expected an array of strings");
   auto list = words_of(*array);
   if (auto* words = std::get_if<0>(&list)) return std::move(*words);
-  return wrong("/" + std::to_string(std::get<1>(list)), "expected a string without NUL characters");
+  return wrong_request("/" + std::to_string(std::get<1>(list)),
+                       "expected a string without NUL characters");
 }
 
 result<recorded_decision> decode_recorded_decision(std::string_view line) {
@@ -272,7 +273,7 @@ result<recorded_decision> decode_recorded_decision(std::string_view line) {
   if (!value) return value.error();
   const auto& record = value->get_object();
   const auto* request = record.if_contains("request");
-  if (!request || !request->is_object()) return wrong("/request", "expected an object");
+  if (!request || !request->is_object()) return wrong_request("/request", "expected an object");
   auto decoded = request_reader{request->get_object(), "/request"}.read();
   if (!decoded) return decoded.error();
   recorded_decision recorded;
@@ -284,7 +285,7 @@ result<recorded_decision> decode_recorded_decision(std::string_view line) {
   const auto* kind = fields ? fields->if_contains("kind") : nullptr;
   const auto* bypass = fields ? fields->if_contains("bypass_sandbox") : nullptr;
   if (!kind || !kind->is_string() || !bypass || !bypass->is_bool())
-    return wrong("/decision/requirement", "expected `kind` and `bypass_sandbox`");
+    return wrong_request("/decision/requirement", "expected `kind` and `bypass_sandbox`");
   const std::string_view word{kind->get_string().data(), kind->get_string().size()};
   for (const auto known :
        {requirement_kind::skip, requirement_kind::needs_approval, requirement_kind::forbidden}) {
@@ -293,7 +294,7 @@ result<recorded_decision> decode_recorded_decision(std::string_view line) {
     recorded.bypass_sandbox = bypass->get_bool();
     return recorded;
   }
-  return wrong("/decision/requirement/kind", "expected skip, needs_approval or forbidden");
+  return wrong_request("/decision/requirement/kind", "expected skip, needs_approval or forbidden");
 }
 
 std::string encode_explain_answer(const exec_evaluation& evaluation,

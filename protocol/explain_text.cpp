@@ -6,7 +6,7 @@
 namespace gatehouse {
 namespace {
 
-std::string words_of(const std::vector<std::vector<std::string>>& pattern) {
+std::string explained_words(const std::vector<std::vector<std::string>>& pattern) {
   std::string text;
   for (const auto& alternatives : pattern) {
     std::string token;
@@ -34,7 +34,8 @@ std::string describe_segment(const judged_segment& segment) {
   text += '\n';
   if (segment.rule) {
     const auto& rule = *segment.rule;
-    text += "      " + rule.file + ":" + std::to_string(rule.line) + ": " + words_of(rule.pattern);
+    text += "      " + rule.file + ":" + std::to_string(rule.line) + ": " +
+            explained_words(rule.pattern);
     if (!rule.justification.empty()) text += " (" + rule.justification + ")";
     text += '\n';
   }

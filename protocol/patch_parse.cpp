@@ -43,7 +43,7 @@ struct source_line {
 
 /// Splits at LF. A CR before it belongs to the line ending where the patch's first line has one,
 /// and behind markers; else it is content.
-std::vector<source_line> split(std::string_view text) {
+std::vector<source_line> split_lines(std::string_view text) {
   std::vector<source_line> lines;
   const auto first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   const auto first_end = text.find('\n', first);
@@ -73,7 +73,7 @@ std::string_view header_path(std::string_view line, std::string_view header) {
 
 class parser {
 public:
-  explicit parser(std::string_view text) : lines_{split(text)} {}
+  explicit parser(std::string_view text) : lines_{split_lines(text)} {}
 
   result<patch> run() {
     drop_blank_ends();

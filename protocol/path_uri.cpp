@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view scheme = "file://";
 
-error wrong(std::string_view text, const std::string& why) {
+error wrong_uri(std::string_view text, const std::string& why) {
   return {errc::invalid_request, "'" + std::string{text} + "' is not the URI of a path: " + why,
           "write it as file:///folder/name"};
 }
@@ -42,23 +42,23 @@ void escape(std::string& out, std::string_view path) {
 } // namespace
 
 result<path_uri> parse_path_uri(std::string_view text) {
-  if (!text.starts_with(scheme)) return wrong(text, "it does not begin with file://");
+  if (!text.starts_with(scheme)) return wrong_uri(text, "it does not begin with file://");
   auto rest = text.substr(scheme.size());
   if (rest.starts_with("localhost/")) rest.remove_prefix(9);
-  if (!rest.starts_with('/')) return wrong(text, "it names another machine");
+  if (!rest.starts_with('/')) return wrong_uri(text, "it names another machine");
   if (rest.find_first_of("?#") != std::string_view::npos)
-    return wrong(text, "it has a query or a fragment");
+    return wrong_uri(text, "it has a query or a fragment");
   path_uri uri;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     char c = rest[i];
     if (c == '%') {
       const auto high = i + 2 < rest.size() ? hex(rest[i + 1]) : std::nullopt;
       const auto low = i + 2 < rest.size() ? hex(rest[i + 2]) : std::nullopt;
-      if (!high || !low) return wrong(text, "a % is not followed by two hexadecimal digits");
+      if (!high || !low) return wrong_uri(text, "a % is not followed by two hexadecimal digits");
       c = static_cast<char>(*high * 16 + *low);
       i += 2;
     }
-    if (c == '\0') return wrong(text, "it holds a NUL");
+    if (c == '\0') return wrong_uri(text, "it holds a NUL");
     uri.path += c;
   }
   if (has_drive(std::string_view{uri.path}.substr(1))) {
@@ -77,7 +77,7 @@ bool names_its_convention(std::string_view text) noexcept {
 result<path_uri> read_path(std::string_view text) {
   if (text.starts_with(scheme)) return parse_path_uri(text);
   if (text.starts_with('/')) return path_uri{path_convention::posix, std::string{text}};
-  if (!names_its_convention(text)) return wrong(text, "it is no absolute path");
+  if (!names_its_convention(text)) return wrong_uri(text, "it is no absolute path");
   path_uri uri{path_convention::windows, std::string{text}};
   std::ranges::replace(uri.path, '\\', '/');
   return uri;

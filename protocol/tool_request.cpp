@@ -21,7 +21,7 @@ std::optional<json_node> given(const json_fields& fields, std::string_view name)
   return field && !field->is_null() ? field : std::nullopt;
 }
 
-result<std::vector<std::string>> words_of(const json_node& node) {
+result<std::vector<std::string>> words_of_list(const json_node& node) {
   const auto items = node.array();
   if (!items) return items.error();
   std::vector<std::string> words;
@@ -55,7 +55,7 @@ result<shell_request> read_command(const json_node& root, const json_fields& own
     if (text->empty()) return command->wrong("an empty command");
     request.command = *std::move(text);
   } else {
-    auto words = words_of(*argv);
+    auto words = words_of_list(*argv);
     if (!words) return words.error();
     if (words->empty()) return argv->wrong("an empty command");
     request.command = *std::move(words);
@@ -88,7 +88,7 @@ result<shell_request> read_command(const json_node& root, const json_fields& own
     request.additional_permissions = *std::move(overlay);
   }
   if (const auto field = given(*fields, "prefix_rule")) {
-    auto words = words_of(*field);
+    auto words = words_of_list(*field);
     if (!words) return words.error();
     request.prefix_rule = *std::move(words);
   }

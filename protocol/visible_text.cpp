@@ -49,7 +49,7 @@ bool is_deceptive(char32_t c) noexcept {
                      [c](const range& r) { return c >= r.first && c <= r.last; });
 }
 
-std::string escape(const character& c) {
+std::string escape_character(const character& c) {
   char text[16];
   const auto value = static_cast<unsigned>(c.code);
   if (!c.valid || c.code < 0x80)
@@ -77,7 +77,7 @@ std::string visible_text(std::string_view text, std::string_view also) {
   while (!text.empty()) {
     const auto c = next_character(text);
     if (!c.valid || is_deceptive(c.code)) {
-      out += escape(c);
+      out += escape_character(c);
     } else {
       if (c.size == 1 && also.find(text[0]) != std::string_view::npos) out += '\\';
       out += text.substr(0, c.size);

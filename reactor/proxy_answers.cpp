@@ -28,7 +28,7 @@ std::string_view short_of(std::string_view text) {
 
 } // namespace
 
-std::string http_answer(int status, std::string_view decision, std::string_view body) {
+std::string proxy_answer(int status, std::string_view decision, std::string_view body) {
   std::string text = "HTTP/1.1 " + std::to_string(status) + " ";
   text += phrase_of(status);
   if (!decision.empty() || status >= 500)

@@ -8,7 +8,7 @@ namespace gatehouse::reactor {
 /// A whole HTTP answer of the proxy itself, after which the connection ends. `decision` goes into
 /// the header `X-Gatehouse-Decision` and the status line (some clients show nothing else), so that
 /// nobody takes a refusal for a fault of the network (BR-089); without one, what failed goes there.
-std::string http_answer(int status, std::string_view decision, std::string_view body);
+std::string proxy_answer(int status, std::string_view decision, std::string_view body);
 
 /// "HTTP/1.1 200 Connection established" and the empty line.
 std::string tunnel_established();

@@ -162,9 +162,9 @@ void proxy_connection::feed_http(std::string_view bytes) {
   case http_head_reader::state::more: return read_client();
   case http_head_reader::state::bad:
     terms_->gate->unreadable(facts_, "HTTP: " + http_.why());
-    return answer_and_leave(
-        http_answer(http_.status(), "",
-                    "The request was not understood by the Gatehouse proxy: " + http_.why() + "."));
+    return answer_and_leave(proxy_answer(
+        http_.status(), "",
+        "The request was not understood by the Gatehouse proxy: " + http_.why() + "."));
   case http_head_reader::state::done: break;
   }
   const auto& head = http_.head();
@@ -326,14 +326,14 @@ void proxy_connection::refuse(network_refusal reason, const std::string& message
   if (facts_.protocol == network_protocol::socks5_tcp)
     return answer_and_leave(terms_->target ? std::string{}
                                            : socks5_answer(socks5_reply::not_allowed));
-  answer_and_leave(http_answer(403, to_string(reason), message));
+  answer_and_leave(proxy_answer(403, to_string(reason), message));
 }
 
 void proxy_connection::fail(int status, socks5_reply reply, const std::string& message) {
   if (step_ == step::first_bytes) return end(); // it has not said a word
   if (facts_.protocol == network_protocol::socks5_tcp)
     return answer_and_leave(terms_->target ? std::string{} : socks5_answer(reply));
-  answer_and_leave(http_answer(status, "", message));
+  answer_and_leave(proxy_answer(status, "", message));
 }
 
 void proxy_connection::answer_and_leave(std::string answer) {

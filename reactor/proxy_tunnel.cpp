@@ -59,9 +59,9 @@ void proxy_connection::inspect_request() {
     [[fallthrough]]; // longer than the head of a plain request may be
   case tunnel_request_reader::state::bad:
     terms_->gate->unreadable(facts_, "HTTP: a request whose server cannot be told");
-    return refuse_inside(http_answer(400, "",
-                                     "The request was not understood by the Gatehouse proxy: its "
-                                     "server cannot be told."));
+    return refuse_inside(proxy_answer(400, "",
+                                      "The request was not understood by the Gatehouse proxy: its "
+                                      "server cannot be told."));
   case tunnel_request_reader::state::not_http: return pump_up();
   case tunnel_request_reader::state::done: return judge_request();
   }
@@ -71,7 +71,7 @@ void proxy_connection::judge_request() {
   for (const auto& name : request_->named())
     if (!agrees(name, named_by::http))
       return refuse_inside(
-          http_answer(403, to_string(network_refusal::names_disagree), disagreement_));
+          proxy_answer(403, to_string(network_refusal::names_disagree), disagreement_));
   pump_up();
 }
 

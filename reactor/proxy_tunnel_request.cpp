@@ -16,7 +16,7 @@ bool is_method_char(char c) {
          std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_value(std::string_view text) {
   while (!text.empty() && is_blank(text.front()))
     text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back()))
@@ -75,14 +75,14 @@ tunnel_request_reader::state tunnel_request_reader::take_first_line(char c) {
 }
 
 tunnel_request_reader::state tunnel_request_reader::end_first_line() {
-  const auto tail = trimmed(tail_);
+  const auto tail = trimmed_value(tail_);
   const auto blank = tail.rfind(' ');
   if (blank == std::string_view::npos || !begins(tail.substr(blank + 1), "http/"))
     return state::not_http;
   const std::string_view line = line_;
   if (line.starts_with("PRI * HTTP/2")) return state::not_http;
   const auto method_end = std::ranges::find_if(line, is_blank) - line.begin();
-  const auto rest = trimmed(line.substr(static_cast<std::size_t>(method_end)));
+  const auto rest = trimmed_value(line.substr(static_cast<std::size_t>(method_end)));
   const auto target_size =
       static_cast<std::size_t>(std::ranges::find_if(rest, is_blank) - rest.begin());
   const auto target = rest.substr(0, target_size);
@@ -106,11 +106,11 @@ tunnel_request_reader::state tunnel_request_reader::end_header() {
   if (is_blank(line_.front()) && after_host_) return state::bad;
   const std::string_view line = line_;
   const auto colon = line.find(':');
-  const auto name = trimmed(line.substr(0, colon));
+  const auto name = trimmed_value(line.substr(0, colon));
   after_host_ = name.size() == 4 && begins(name, "host");
   if (after_host_) {
     if (cut_ || colon == std::string_view::npos || named_.size() == most_names) return state::bad;
-    named_.emplace_back(trimmed(line.substr(colon + 1)));
+    named_.emplace_back(trimmed_value(line.substr(colon + 1)));
   }
   line_.clear();
   cut_ = false;

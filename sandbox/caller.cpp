@@ -63,7 +63,7 @@ std::string take_name(std::string_view& path, bool& last, bool& slash) {
   return name;
 }
 
-place failed(int error) {
+place failed_call(int error) {
   place p;
   p.error = error;
   return p;
@@ -153,9 +153,9 @@ std::optional<place> caller::terminal(bool shares_ours) const {
 }
 
 place caller::locate(int dirfd, const std::string& path, bool follow_last) const {
-  if (path.empty()) return failed(ENOENT);
+  if (path.empty()) return failed_call(ENOENT);
   const file_descriptor root{open(proc("root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  if (!root) return failed(EACCES);
+  if (!root) return failed_call(EACCES);
   const auto from_root = [&] { return file_descriptor{fcntl(root.get(), F_DUPFD_CLOEXEC, 3)}; };
 
   place p;
@@ -164,7 +164,7 @@ place caller::locate(int dirfd, const std::string& path, bool follow_last) const
   } else {
     const std::string base = dirfd == AT_FDCWD ? "cwd" : "fd/" + std::to_string(dirfd);
     p.folder.reset(open(proc(base.c_str()).c_str(), O_PATH | O_CLOEXEC));
-    if (!p.folder) return failed(dirfd == AT_FDCWD ? ENOENT : EBADF);
+    if (!p.folder) return failed_call(dirfd == AT_FDCWD ? ENOENT : EBADF);
   }
 
   std::string rest_text = path;
@@ -186,29 +186,29 @@ place caller::locate(int dirfd, const std::string& path, bool follow_last) const
     if (name == "." || name == "..") {
       if (name == "..") {
         p.folder.reset(openat(p.folder.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
-        if (!p.folder) return failed(errno);
+        if (!p.folder) return failed_call(errno);
       }
       if (!last) continue;
       p.name = ".";
       p.object.reset(openat(p.folder.get(), ".", O_PATH | O_CLOEXEC));
     } else {
       p.object.reset(openat(p.folder.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-      if (!p.object && (!last || errno != ENOENT)) return failed(errno);
+      if (!p.object && (!last || errno != ENOENT)) return failed_call(errno);
       p.name = name;
     }
     p.trailing_slash = last && slash;
     struct stat st {};
-    if (p.object && fstat(p.object.get(), &st) != 0) return failed(errno);
+    if (p.object && fstat(p.object.get(), &st) != 0) return failed_call(errno);
 
     if (p.object && S_ISLNK(st.st_mode) && (!last || follow_last || slash)) {
-      if (++links > most_links) return failed(ELOOP);
+      if (++links > most_links) return failed_call(ELOOP);
       if (is_proc(p.folder.get()) && !is_proc_root(p.folder.get())) {
         // Not a text but a way straight to an open file or folder.
         p.object.reset(openat(p.folder.get(), name.c_str(), O_PATH | O_CLOEXEC));
-        if (!p.object || fstat(p.object.get(), &st) != 0) return failed(errno);
+        if (!p.object || fstat(p.object.get(), &st) != 0) return failed_call(errno);
       } else {
         const std::string target = read_link(p.object.get(), "");
-        if (target.empty()) return failed(ENOENT);
+        if (target.empty()) return failed_call(ENOENT);
         if (target.front() == '/') p.folder = from_root();
         rest_text = target + std::string{rest};
         rest = rest_text;
@@ -218,11 +218,11 @@ place caller::locate(int dirfd, const std::string& path, bool follow_last) const
     p.object_mode = st.st_mode;
     p.object_rdev = st.st_rdev;
     if (last) break;
-    if (!S_ISDIR(st.st_mode)) return failed(ENOTDIR);
+    if (!S_ISDIR(st.st_mode)) return failed_call(ENOTDIR);
     p.folder = std::move(p.object);
   }
   p.folder_path = read_link(AT_FDCWD, ("/proc/self/fd/" + std::to_string(p.folder.get())).c_str());
-  if (!p.folder_path.starts_with('/')) return failed(ENOENT);
+  if (!p.folder_path.starts_with('/')) return failed_call(ENOENT);
   return p;
 }
 

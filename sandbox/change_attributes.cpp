@@ -34,7 +34,7 @@ struct attribute_call {
   [[nodiscard]] bool changes_times() const { return kind != what::mode && kind != what::owner; }
 };
 
-std::optional<attribute_call> decode(const seccomp_data& data) {
+std::optional<attribute_call> decode_change(const seccomp_data& data) {
   using what = attribute_call::what;
   const auto& a = data.args;
   const int fd = static_cast<int>(a[0]);
@@ -92,7 +92,7 @@ bool read_times(const caller& who, const attribute_call& call, file_times& times
   return true;
 }
 
-answer perform(const file_descriptor& file, const attribute_call& call, const file_times& times) {
+answer change_it(const file_descriptor& file, const attribute_call& call, const file_times& times) {
   int failed = 0;
   if (call.kind == attribute_call::what::mode)
     failed = chmod(("/proc/self/fd/" + std::to_string(file.get())).c_str(), call.mode);
@@ -106,12 +106,12 @@ answer perform(const file_descriptor& file, const attribute_call& call, const fi
 } // namespace
 
 bool is_attribute_call(const seccomp_data& call) noexcept {
-  return decode(call).has_value();
+  return decode_change(call).has_value();
 }
 
 answer change_attributes(const caller& who, const seccomp_data& data,
                          const std::function<bool(const std::string&)>& may_change) {
-  const auto call = decode(data);
+  const auto call = decode_change(data);
   if (!call) return answer::failure(EPERM);
   file_times times{};
   if (call->changes_times() && !read_times(who, *call, times)) return answer::failure(EFAULT);
@@ -135,14 +135,14 @@ answer change_attributes(const caller& who, const seccomp_data& data,
     if (!who.still_waits()) return answer::failure(EINTR);
     // What has no path (a pipe, a memory file) belongs to whoever holds it.
     if (where.starts_with('/') && !may_change(where)) return answer::failure(EACCES);
-    return perform(file, *call, times);
+    return change_it(file, *call, times);
   }
   const place at = who.locate(call->dirfd, *path, call->follow);
   if (at.error != 0) return answer::failure(at.error);
   if (!at.exists()) return answer::failure(ENOENT);
   if (!who.still_waits()) return answer::failure(EINTR);
   if (!may_change(path_on_host(at.object))) return answer::failure(refusal_of(at));
-  return perform(at.object, *call, times);
+  return change_it(at.object, *call, times);
 }
 
 } // namespace gatehouse::sandbox

@@ -35,28 +35,29 @@ doctor_check ok(std::string name, std::string found) {
 doctor_check warning(std::string name, std::string found, std::string remedy) {
   return {std::move(name), check_state::warning, std::move(found), std::move(remedy)};
 }
-doctor_check failed(std::string name, std::string found, std::string remedy) {
+doctor_check failed_check(std::string name, std::string found, std::string remedy) {
   return {std::move(name), check_state::failed, std::move(found), std::move(remedy)};
 }
 
 doctor_check check_kernel(const host_findings& f) {
   if (is_wsl1(f.kernel_version_text))
-    return failed("kernel", "this is WSL 1, which has no namespaces",
-                  "convert the distribution: wsl --set-version NAME 2");
+    return failed_check("kernel", "this is WSL 1, which has no namespaces",
+                        "convert the distribution: wsl --set-version NAME 2");
   constexpr std::array least{5, 14};
   if (numbers_of<2>(f.kernel_release) < least)
-    return failed("kernel", "Linux " + f.kernel_release + " is too old for supervised filters",
-                  "use Linux 5.14 or newer");
+    return failed_check("kernel",
+                        "Linux " + f.kernel_release + " is too old for supervised filters",
+                        "use Linux 5.14 or newer");
   return ok("kernel", "Linux " + f.kernel_release);
 }
 
 doctor_check check_bubblewrap(const host_findings& f) {
   if (f.bwrap_path.empty())
-    return failed("bubblewrap", f.bwrap_missing, "apt-get install bubblewrap");
+    return failed_check("bubblewrap", f.bwrap_missing, "apt-get install bubblewrap");
   const auto version = numbers_of<3>(f.bwrap_version);
   const std::string found = f.bwrap_path + ", " + f.bwrap_version;
   if (version < std::array{0, 8, 0})
-    return failed("bubblewrap", found + ", is too old", "install bubblewrap 0.8 or newer");
+    return failed_check("bubblewrap", found + ", is too old", "install bubblewrap 0.8 or newer");
   if (!f.bwrap_setuid) return ok("bubblewrap", found);
   const bool steerable = version >= std::array{0, 11, 0} && version <= std::array{0, 11, 1};
   return warning("bubblewrap",
@@ -83,11 +84,11 @@ doctor_check check_user_namespaces(const host_findings& f) {
              (f.bwrap_path.empty() ? std::string{"bwrap"} : f.bwrap_path) +
              ", or sysctl kernel.apparmor_restrict_unprivileged_userns=0";
   if (f.user_namespace_error != 0)
-    return failed("user_namespaces",
-                  "cannot be made" + who + ": " + std::strerror(f.user_namespace_error),
-                  remedy.empty() ? "in a container, start it with a seccomp profile that allows "
-                                   "unshare and clone; else sysctl user.max_user_namespaces=15000"
-                                 : remedy);
+    return failed_check(
+        "user_namespaces", "cannot be made" + who + ": " + std::strerror(f.user_namespace_error),
+        remedy.empty() ? "in a container, start it with a seccomp profile that allows "
+                         "unshare and clone; else sysctl user.max_user_namespaces=15000"
+                       : remedy);
   if (!remedy.empty())
     return warning("user_namespaces", "can be made" + who + ", but not by every ordinary user",
                    remedy);
@@ -96,25 +97,25 @@ doctor_check check_user_namespaces(const host_findings& f) {
 
 doctor_check check_network_namespaces(const host_findings& f) {
   if (f.network_namespace_error == 0) return ok("network_namespaces", "can be made");
-  return failed("network_namespaces",
-                std::string{"cannot be made: "} + std::strerror(f.network_namespace_error),
-                "sysctl user.max_net_namespaces=15000; in a container, allow unshare");
+  return failed_check("network_namespaces",
+                      std::string{"cannot be made: "} + std::strerror(f.network_namespace_error),
+                      "sysctl user.max_net_namespaces=15000; in a container, allow unshare");
 }
 
 doctor_check check_view(const host_findings& f) {
-  if (f.bwrap_path.empty()) return failed("view", "not tried without bubblewrap", {});
+  if (f.bwrap_path.empty()) return failed_check("view", "not tried without bubblewrap", {});
   if (!f.view_complaint) return ok("view", "bubblewrap builds it, with a fresh /proc");
   const error why = explain_bwrap_failure(*f.view_complaint);
-  return failed("view", why.message, why.remedy);
+  return failed_check("view", why.message, why.remedy);
 }
 
 doctor_check check_filter(const host_findings& f) {
   if (f.filter_error == 0) return ok("filter", "seccomp with supervision can be loaded");
-  return failed("filter",
-                std::string{"seccomp with supervision cannot be loaded: "} +
-                    std::strerror(f.filter_error),
-                "use a kernel with CONFIG_SECCOMP_FILTER; in a container, allow the seccomp call; "
-                "another supervisor (a debugger, a sandbox) around us may be in the way");
+  return failed_check(
+      "filter",
+      std::string{"seccomp with supervision cannot be loaded: "} + std::strerror(f.filter_error),
+      "use a kernel with CONFIG_SECCOMP_FILTER; in a container, allow the seccomp call; "
+      "another supervisor (a debugger, a sandbox) around us may be in the way");
 }
 
 doctor_check check_landlock(const host_findings& f) {
@@ -135,7 +136,7 @@ doctor_check check_landlock(const host_findings& f) {
 
 doctor_check check_yama(const host_findings& f) {
   if (f.ptrace_scope.value_or(0) >= 3)
-    return failed(
+    return failed_check(
         "ptrace_scope",
         "kernel.yama.ptrace_scope is 3: the supervisor cannot read supervised calls",
         "boot with kernel.yama.ptrace_scope set to 2 or less (it cannot be lowered later)");
@@ -160,13 +161,13 @@ doctor_check check_boundary(const host_findings& f) {
     return ok("boundary",
               "held: a forbidden write, a denied file and the host's network were out of reach");
   case host_findings::trial::broken:
-    return failed(
+    return failed_check(
         "boundary", "NOT ENFORCED: a command " + f.boundary_complaint,
         "do not run commands here; report it with the output of `gatehouse doctor --json`");
   case host_findings::trial::did_not_run: break;
   }
-  return failed("boundary", "cannot be built: " + f.boundary_complaint,
-                "mend what failed above; until then no command runs sandboxed, or at all");
+  return failed_check("boundary", "cannot be built: " + f.boundary_complaint,
+                      "mend what failed above; until then no command runs sandboxed, or at all");
 }
 
 } // namespace

@@ -16,7 +16,7 @@ constexpr std::size_t max_text = 64 * 1024;
 constexpr std::size_t max_line = 4096;
 constexpr std::size_t max_failures = 64;
 
-std::string lower(std::string_view text) {
+std::string lowered_text(std::string_view text) {
   std::string out{text};
   std::transform(out.begin(), out.end(), out.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -76,8 +76,9 @@ constexpr std::array<std::string_view, 11> network_words{"temporary failure in n
                                                          "could not resolve"};
 
 bool stands_in(const std::vector<std::string>& argv, std::string_view lower_text) {
-  return std::any_of(argv.begin(), argv.end(),
-                     [&](const std::string& word) { return contains(lower(word), lower_text); });
+  return std::any_of(argv.begin(), argv.end(), [&](const std::string& word) {
+    return contains(lowered_text(word), lower_text);
+  });
 }
 
 std::vector<std::string_view> last_lines(std::string_view text) {
@@ -182,7 +183,7 @@ void add_named_outputs(std::vector<std::string>& paths, const std::vector<std::s
 bool is_statement(std::string_view text) {
   constexpr std::array<std::string_view, 6> openings{"cannot ", "can't ",  "couldn't ",
                                                      "could ",  "failed ", "unable "};
-  const auto lowered = lower(text.substr(0, 16));
+  const auto lowered = lowered_text(text.substr(0, 16));
   return std::any_of(openings.begin(), openings.end(),
                      [&](std::string_view opening) { return lowered.starts_with(opening); });
 }
@@ -221,7 +222,7 @@ bool is_said_by_program(std::string_view lower_line, const std::vector<std::stri
   const auto speaker = policy::name_of(lower_line.substr(0, colon));
   const auto words = words_of(argv);
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return lower(policy::name_of(word)) == speaker;
+    return lowered_text(policy::name_of(word)) == speaker;
   });
 }
 
@@ -232,7 +233,7 @@ std::vector<reported_failure> find_reported_failures(std::string_view text,
   std::vector<reported_failure> failures;
   const auto lines = last_lines(text);
   for (std::size_t i = lines.size(); i-- > 0 && failures.size() < max_failures;) {
-    const auto lowered = lower(lines[i]);
+    const auto lowered = lowered_text(lines[i]);
     for (const auto& n : needles) {
       const auto at = lowered.find(n.text);
       if (at == std::string::npos ||
@@ -253,7 +254,7 @@ std::vector<reported_failure> find_reported_failures(std::string_view text,
         for (std::size_t back = 1; back <= 3 && back <= i; ++back) {
           add_quoted(failure.paths, lines[i - back]);
           add_absolute_words(failure.paths, lines[i - back]);
-          described += lower(lines[i - back]);
+          described += lowered_text(lines[i - back]);
         }
       failure.about_writing =
           std::any_of(writing_words.begin(), writing_words.end(),
@@ -270,7 +271,7 @@ std::vector<reported_network_failure> find_network_failures(std::string_view tex
   std::vector<reported_network_failure> failures;
   const auto lines = last_lines(text);
   for (std::size_t i = lines.size(); i-- > 0 && failures.size() < max_failures;) {
-    const auto lowered = lower(lines[i]);
+    const auto lowered = lowered_text(lines[i]);
     for (auto words : host_follows) {
       const auto at = lowered.find(words);
       if (at == std::string::npos || stands_in(argv, words)) continue;
@@ -278,7 +279,7 @@ std::vector<reported_network_failure> find_network_failures(std::string_view tex
       const auto first = rest.find_first_not_of(" '\"`\xe2\x80\x98");
       rest.remove_prefix(std::min(first, rest.size()));
       const auto host = rest.substr(0, rest.find_first_of(" '\"`:;,()\xe2/"));
-      failures.push_back({lower(host)});
+      failures.push_back({lowered_text(host)});
       break;
     }
     if (!failures.empty() && !failures.back().host.empty()) continue;
@@ -311,13 +312,13 @@ std::string host_in_argv(const std::vector<std::string>& argv) {
       host = host.substr(0, host.find_first_of(" \t\n'\"`/?#)|;&<>"));
       if (const auto user = host.rfind('@'); user != std::string::npos)
         host = host.substr(user + 1);
-      return lower(host);
+      return lowered_text(host);
     }
     const auto at = word.find('@');
     if (at == std::string::npos || at == 0) continue;
     const auto end = word.find_first_of(ends, at + 1);
     if (end != std::string::npos && word[end] == ':')
-      return lower(word.substr(at + 1, end - at - 1));
+      return lowered_text(word.substr(at + 1, end - at - 1));
   }
   return {};
 }

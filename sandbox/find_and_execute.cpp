@@ -13,7 +13,7 @@
 namespace gatehouse::sandbox {
 namespace {
 
-long length(const char* text) {
+long length_of(const char* text) {
   long size = 0;
   while (text[size])
     ++size;
@@ -42,7 +42,7 @@ long execute(const char* program, const init_spec& s) {
 
 long find_and_execute(const init_spec& s) {
   const char* name = s.arguments[0];
-  const long size = length(name);
+  const long size = length_of(name);
   if (size == 0) return -ENOENT;
   for (long i = 0; i < size; ++i)
     if (name[i] == '/') return execute(name, s);

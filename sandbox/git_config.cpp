@@ -21,7 +21,7 @@ bool is_name_part(char c) {
   return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
 }
 
-char lower(char c) {
+char lower_name(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
@@ -76,7 +76,7 @@ private:
         continue;
       }
       if (!is_name_part(c) && c != '.') return false;
-      (after_dot ? subsection_ : section_) += lower(c);
+      (after_dot ? subsection_ : section_) += lower_name(c);
     }
   }
 
@@ -94,10 +94,10 @@ private:
   }
 
   bool read_setting(char first) {
-    git_setting read{section_, subsection_, {lower(first)}, {}};
+    git_setting read{section_, subsection_, {lower_name(first)}, {}};
     char c = next();
     for (; is_name_part(c); c = next())
-      read.name += lower(c);
+      read.name += lower_name(c);
     while (c == ' ' || c == '\t')
       c = next();
     if (c != end_of_line && (c != '=' || !read_value(read.value))) return false;

@@ -62,7 +62,7 @@ bool names_program(const git_setting& one) {
 }
 
 /// The text of a regular file, at most `limit` bytes of it; nothing when it cannot be opened.
-std::optional<std::string> read_file(const std::string& path, std::size_t limit) {
+std::optional<std::string> read_git_file(const std::string& path, std::size_t limit) {
   // Not blocking: the name may be a FIFO.
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -127,7 +127,7 @@ public:
                                 "` names is not protected");
       return;
     }
-    const auto text = read_file(file, max_configuration + 1);
+    const auto text = read_git_file(file, max_configuration + 1);
     if (!text) return;
     if (text->size() > max_configuration)
       facts_.unread_configurations.emplace_back(
@@ -234,7 +234,7 @@ void follow_pointer_file(host_facts& facts, const std::string& root, const std::
   if (git_folder.empty()) return;
   const auto why = "git folder of `" + folder + "`";
   follow_configuration(facts, root, git_folder, folder);
-  const auto text_of_common = read_file(git_folder + "/commondir", max_pointer);
+  const auto text_of_common = read_git_file(git_folder + "/commondir", max_pointer);
   if (text_of_common && !trimmed(*text_of_common).empty()) {
     const auto common = look_at(from_folder(git_folder, trimmed(*text_of_common))).canonical;
     protect(facts, root, common, why, true);
@@ -261,7 +261,7 @@ std::vector<std::string> git_folders_of(const std::string& work_tree) {
   const auto root = look_at(work_tree).canonical;
   const auto fact = look_at(root + "/.git");
   if (fact.kind == path_kind::directory) return {fact.canonical};
-  const auto text = read_file(fact.canonical, max_pointer);
+  const auto text = read_git_file(fact.canonical, max_pointer);
   const auto git_folder = text ? pointer_target(root, *text) : std::string{};
   if (git_folder.empty() || look_at(git_folder).kind != path_kind::directory) return {};
   // The file came with the work tree, maybe from a stranger: what it names must know of it.
@@ -270,7 +270,7 @@ std::vector<std::string> git_folders_of(const std::string& work_tree) {
     return policy::is_at_or_below(root, git_folder.substr(0, at))
                ? std::vector<std::string>{git_folder}
                : std::vector<std::string>{};
-  const auto back = read_file(git_folder + "/gitdir", max_pointer);
+  const auto back = read_git_file(git_folder + "/gitdir", max_pointer);
   const std::string all{policy::parent_of(git_folder)};
   const std::string common{policy::parent_of(all)};
   if (!back || look_at(from_folder(git_folder, trimmed(*back))).canonical != fact.canonical ||
@@ -285,7 +285,7 @@ void find_git_parts(host_facts& facts, const std::string& root, const std::strin
   struct stat status {};
   const bool has_git = ::lstat(git.c_str(), &status) == 0;
   if (has_git && S_ISREG(status.st_mode)) {
-    if (const auto text = read_file(git, max_pointer))
+    if (const auto text = read_git_file(git, max_pointer))
       follow_pointer_file(facts, root, folder, *text);
   } else if (has_git) {
     follow_configuration(facts, root, git, folder);

@@ -15,7 +15,7 @@
 namespace gatehouse::sandbox {
 namespace {
 
-bool exists(const std::string& path) {
+bool name_exists(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0;
 }
@@ -96,7 +96,7 @@ private:
   void note(const waiting& at, std::string_view name, std::vector<std::string>& here) const {
     for (const auto& wanted : names_)
       if (wanted == name || (wanted.starts_with(name) && wanted.size() > name.size() &&
-                             wanted[name.size()] == '/' && exists(at.folder + "/" + wanted)))
+                             wanted[name.size()] == '/' && name_exists(at.folder + "/" + wanted)))
         here.push_back(wanted);
   }
 

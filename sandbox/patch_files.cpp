@@ -44,11 +44,11 @@ error stopped() {
   return {errc::io, "the patch was stopped", {}};
 }
 
-std::string folder_of(const std::string& path) {
+std::string folder_above(const std::string& path) {
   return std::string{policy::parent_of(path)};
 }
 
-std::string name_of(const std::string& path) {
+std::string last_name(const std::string& path) {
   return std::string{policy::name_of(path)};
 }
 
@@ -60,7 +60,7 @@ public:
     for (const auto& place : places) {
       folders.insert(place.existing_folder);
       for (const auto* path : {&place.reads, &place.change.from})
-        if (!path->empty()) folders.insert(folder_of(*path));
+        if (!path->empty()) folders.insert(folder_above(*path));
     }
     for (const auto& folder : folders) {
       const auto pinned = pinned_folder::open(folder);
@@ -206,8 +206,8 @@ private:
   std::string lost_attribute(const patch_step& step, int made) {
     const auto like = step.like.empty() ? std::optional<file_identity>{} : staged_.found[step.like];
     if (!like) return {};
-    const auto folder = pinned_folder::open(folder_of(step.like));
-    const file_descriptor old{::openat(folder.get(), name_of(step.like).c_str(),
+    const auto folder = pinned_folder::open(folder_above(step.like));
+    const file_descriptor old{::openat(folder.get(), last_name(step.like).c_str(),
                                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
     struct stat was {};
     struct stat is {};
@@ -243,9 +243,9 @@ private:
   }
 
   static file_descriptor open_for_writing(const std::string& path) {
-    const auto folder = pinned_folder::open(folder_of(path));
+    const auto folder = pinned_folder::open(folder_above(path));
     if (folder.failure() != 0) return {};
-    return file_descriptor{::openat(folder.get(), name_of(path).c_str(),
+    return file_descriptor{::openat(folder.get(), last_name(path).c_str(),
                                     O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
   }
   static bool may_write(const std::string& path) { return bool{open_for_writing(path)}; }
@@ -262,20 +262,20 @@ private:
     auto failure = put(step, made, making);
     // A file that does not come leaves no folders either; those that hold something stay.
     if (failure && !making.topmost.empty())
-      for (auto folder = folder_of(step.path); policy::is_at_or_below(folder, making.topmost);
-           folder = folder_of(folder))
+      for (auto folder = folder_above(step.path); policy::is_at_or_below(folder, making.topmost);
+           folder = folder_above(folder))
         ::rmdir(folder.c_str());
     return failure;
   }
 
   std::optional<error> put(const patch_step& step, part& made, folder_making& making) {
-    const auto folder = pinned_folder::open(folder_of(step.path), &making);
+    const auto folder = pinned_folder::open(folder_above(step.path), &making);
     if (folder.failure() == ECANCELED) return stopped();
     if (folder.failure() != 0)
       return folder.failure() == ELOOP || folder.failure() == ENOTDIR
-                 ? changed_meanwhile(folder_of(step.path))
+                 ? changed_meanwhile(folder_above(step.path))
                  : not_written(step.path, folder.failure());
-    const auto name = name_of(step.path);
+    const auto name = last_name(step.path);
     auto& expected = staged_.found[step.path];
     if (now_at(folder.get(), name) != expected) return changed_meanwhile(step.path);
     int failure = ::renameat2(made.folder.get(), made.temporary.c_str(), folder.get(), name.c_str(),
@@ -319,12 +319,12 @@ private:
 
   /// @param before what was done just before: of a move, its destination
   std::optional<error> remove(const patch_step& step, const part* before) {
-    const auto folder = pinned_folder::open(folder_of(step.path));
+    const auto folder = pinned_folder::open(folder_above(step.path));
     if (folder.failure() != 0)
       return folder.failure() == ELOOP || folder.failure() == ENOTDIR
-                 ? changed_meanwhile(folder_of(step.path))
+                 ? changed_meanwhile(folder_above(step.path))
                  : not_written(step.path, folder.failure());
-    const auto name = name_of(step.path);
+    const auto name = last_name(step.path);
     const auto now = now_at(folder.get(), name);
     // One name for two spellings (a file system that ignores case): the move is complete.
     if (before && now && now == before->written && now != staged_.found[step.path])
@@ -346,9 +346,9 @@ private:
 std::optional<error> finish_move(const patch_terms& terms, const std::vector<patch_place>& places,
                                  patch_progress& done) {
   const auto& path = places[done.operations].change.from;
-  const auto folder = pinned_folder::open(folder_of(path));
+  const auto folder = pinned_folder::open(folder_above(path));
   if (folder.failure() != 0 ||
-      (::unlinkat(folder.get(), name_of(path).c_str(), 0) != 0 && errno != ENOENT))
+      (::unlinkat(folder.get(), last_name(path).c_str(), 0) != 0 && errno != ENOENT))
     return error{
         errc::io, "failed to delete file " + quoted(path) + ": " + std::strerror(errno), {}};
   done = {done.operations + 1, false};

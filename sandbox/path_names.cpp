@@ -18,7 +18,7 @@ struct close_folder {
   void operator()(DIR* open) const { ::closedir(open); }
 };
 
-file_identity identity_of(const struct stat& about) {
+device_and_inode identity_of(const struct stat& about) {
   return {about.st_dev, about.st_ino};
 }
 
@@ -81,7 +81,7 @@ void path_names::look_again(std::string_view path) {
   }
 }
 
-std::vector<std::string> path_names::names_of(std::string_view path, file_identity file) {
+std::vector<std::string> path_names::names_of(std::string_view path, device_and_inode file) {
   const std::lock_guard lock{mutex_};
   std::vector<std::string> names;
   for (const auto& folder : folders_of(path)) {
@@ -94,9 +94,10 @@ std::vector<std::string> path_names::names_of(std::string_view path, file_identi
   return names;
 }
 
-std::vector<file_identity> path_names::files_called(std::string_view path, std::string_view name) {
+std::vector<device_and_inode> path_names::files_called(std::string_view path,
+                                                       std::string_view name) {
   const std::lock_guard lock{mutex_};
-  std::vector<file_identity> files;
+  std::vector<device_and_inode> files;
   for (const auto& folder : folders_of(path)) {
     const auto known = folders_.find(folder);
     if (known == folders_.end()) continue;

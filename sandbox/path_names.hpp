@@ -11,7 +11,7 @@
 namespace gatehouse::sandbox {
 
 /// Device and inode.
-using file_identity = std::pair<std::uint64_t, std::uint64_t>;
+using device_and_inode = std::pair<std::uint64_t, std::uint64_t>;
 
 /// Under which names the folders of a PATH hold a file: by links, and by hard links. Thread-safe.
 class path_names {
@@ -21,22 +21,22 @@ public:
   void look_again(std::string_view path);
 
   /// Absolute paths to `file` in the folders of `path`, in its order, as last read.
-  std::vector<std::string> names_of(std::string_view path, file_identity file);
+  std::vector<std::string> names_of(std::string_view path, device_and_inode file);
 
   /// The files that the folders of `path` hold under `name`, each once.
-  std::vector<file_identity> files_called(std::string_view path, std::string_view name);
+  std::vector<device_and_inode> files_called(std::string_view path, std::string_view name);
 
 private:
   struct stamp {
-    file_identity folder{};
+    device_and_inode folder{};
     std::int64_t changed_s = 0;
     std::int64_t changed_ns = 0;
     bool operator==(const stamp&) const = default;
   };
   struct contents {
     std::map<std::string, stamp> read_at; ///< the folder, and those its links lead into
-    std::multimap<file_identity, std::string> names;
-    std::map<std::string, file_identity, std::less<>> files;
+    std::multimap<device_and_inode, std::string> names;
+    std::map<std::string, device_and_inode, std::less<>> files;
   };
   static stamp stamp_of(const std::string& folder);
   static contents read(const std::string& folder);

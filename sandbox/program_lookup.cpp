@@ -22,7 +22,7 @@ bool is_program(const std::string& path) {
          ::access(path.c_str(), X_OK) == 0;
 }
 
-std::string canonical(const std::string& path) {
+std::string canonical_program(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real{::realpath(path.c_str(), nullptr),
                                                          &std::free};
   return real ? std::string{real.get()} : std::string{};
@@ -76,7 +76,7 @@ bool touches(const std::set<std::string>& places, const std::vector<std::string>
 /// The configuration of the repository that git finds from `cwd` can be written by commands: it
 /// lies below a writable root, and is not the `.git` folder right in one, which is protected there.
 bool finds_writable_repository(const std::string& cwd, const std::vector<std::string>& roots) {
-  auto at = canonical(cwd);
+  auto at = canonical_program(cwd);
   while (!at.empty()) {
     struct stat about {};
     const auto folder = (at == "/" ? "" : at) + "/.git";
@@ -104,7 +104,7 @@ void find_other_names(policy::program_fact& fact, const std::string& word,
   for (const auto& file : files) {
     const auto paths = search.names->names_of(search.path, file);
     if (file != fact.file &&
-        (paths.empty() || policy::is_many_tools(policy::name_of(canonical(paths.front())))))
+        (paths.empty() || policy::is_many_tools(policy::name_of(canonical_program(paths.front())))))
       continue;
     for (const auto& path : paths)
       if (path != fact.absolute && path != fact.real_path &&
@@ -140,7 +140,7 @@ policy::program_facts look_up_programs(std::span<const std::string> words,
   std::vector<std::string> roots;
   for (const auto& root : search.writable_roots) {
     roots.push_back(policy::lexically_normal(root));
-    if (auto real = canonical(root); !real.empty()) roots.push_back(std::move(real));
+    if (auto real = canonical_program(root); !real.empty()) roots.push_back(std::move(real));
   }
 
   if (search.names) search.names->look_again(search.path);
@@ -166,7 +166,7 @@ policy::program_facts look_up_programs(std::span<const std::string> words,
     }
     const std::string& real_way = hit.file.empty() ? fact.absolute : hit.file;
     if (!real_way.empty()) {
-      fact.real_path = canonical(real_way);
+      fact.real_path = canonical_program(real_way);
       find_other_names(fact, word, search);
       auto places = places_on_the_way(real_way);
       places.insert(fact.absolute);
@@ -177,7 +177,7 @@ policy::program_facts look_up_programs(std::span<const std::string> words,
     } else if (!fact.real_path.empty()) {
       const auto found =
           find_on_path(search.path, search.cwd, std::string{policy::name_of(fact.absolute)});
-      fact.on_trusted_path = found.trusted_entry && canonical(found.file) == fact.real_path;
+      fact.on_trusted_path = found.trusted_entry && canonical_program(found.file) == fact.real_path;
     }
     if (policy::name_of(word) == "git")
       fact.in_writable_repository = finds_writable_repository(search.cwd, roots);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t largest_file_bytes = 64U << 20;
 constexpr std::size_t largest_total_bytes = 256U << 20;
 
-std::string quoted(std::string_view path) {
+std::string in_quotes(std::string_view path) {
   return json_quote(to_valid_utf8(path));
 }
 
@@ -29,7 +29,7 @@ error refused(int line, const std::string& what, std::string remedy = {}) {
 }
 
 error failed(std::string_view what, std::string_view path, int code) {
-  return {errc::io, std::string{what} + " " + quoted(path) + ": " + std::strerror(code), {}};
+  return {errc::io, std::string{what} + " " + in_quotes(path) + ": " + std::strerror(code), {}};
 }
 
 std::string folder_of(const std::string& path) {
@@ -171,7 +171,7 @@ std::optional<error> staged_patch::write(file& which, const patch_place& place, 
 }
 
 std::optional<error> staged_patch::add(const patch_operation& operation, const patch_place& place) {
-  const auto shown = quoted(operation.path);
+  const auto shown = in_quotes(operation.path);
   auto which = look(place.change.path, operation.line, shown);
   if (!which) return std::move(which).error();
   if ((*which)->exists && (*which)->is_link)
@@ -183,7 +183,7 @@ std::optional<error> staged_patch::add(const patch_operation& operation, const p
 
 std::optional<error> staged_patch::remove(const patch_operation& operation,
                                           const patch_place& place) {
-  const auto shown = quoted(operation.path);
+  const auto shown = in_quotes(operation.path);
   auto which = look(place.change.path, operation.line, shown);
   if (!which) return std::move(which).error();
   if (!(*which)->exists)
@@ -195,7 +195,7 @@ std::optional<error> staged_patch::remove(const patch_operation& operation,
 
 std::optional<error> staged_patch::update(const patch_operation& operation,
                                           const patch_place& place) {
-  const auto shown = quoted(operation.path);
+  const auto shown = in_quotes(operation.path);
   auto source = look(place.reads, operation.line, shown);
   if (!source) return std::move(source).error();
   if (!(*source)->exists)
@@ -210,7 +210,7 @@ std::optional<error> staged_patch::update(const patch_operation& operation,
   if (place.change.what == change_kind::update)
     return write(**source, place, std::move(patched->content), operation.line, true);
   const auto mode = (*source)->mode;
-  const auto shown_target = quoted(*operation.move_to);
+  const auto shown_target = in_quotes(*operation.move_to);
   auto target = look(place.change.path, operation.line, shown_target);
   if (!target) return std::move(target).error();
   if ((*target)->exists && (*target)->is_link)

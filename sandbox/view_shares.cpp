@@ -7,7 +7,7 @@
 namespace gatehouse::sandbox {
 namespace {
 
-bool is_bind(mount_kind kind) {
+bool binds(mount_kind kind) {
   return kind == mount_kind::read_only_bind || kind == mount_kind::writable_bind ||
          kind == mount_kind::device_bind;
 }
@@ -54,7 +54,7 @@ void divide_granted(std::span<const mount_step> mounts, const std::string& conso
 
 view_shares share_view(std::span<const mount_step> mounts, const std::string& console) {
   view_shares shares;
-  if (!mounts.empty() && is_bind(mounts.front().kind) && mounts.front().target == "/")
+  if (!mounts.empty() && binds(mounts.front().kind) && mounts.front().target == "/")
     divide_whole_tree(mounts, console, shares);
   else
     divide_granted(mounts, console, shares);

@@ -9,7 +9,8 @@ using reactor::http_request;
 
 constexpr std::string_view cookie_name = "gatehouse_console";
 
-admission answer(unsigned status, std::string_view type, std::string body, const http_request& to) {
+admission page_answer(unsigned status, std::string_view type, std::string body,
+                      const http_request& to) {
   admission out;
   out.answer.status = status;
   const auto* host = to.header("host");
@@ -33,8 +34,8 @@ admission answer(unsigned status, std::string_view type, std::string body, const
   return out;
 }
 
-admission refuse(unsigned status, std::string_view why, const http_request& to) {
-  return answer(status, "text/plain; charset=utf-8", std::string{why} + "\n", to);
+admission refuse_page(unsigned status, std::string_view why, const http_request& to) {
+  return page_answer(status, "text/plain; charset=utf-8", std::string{why} + "\n", to);
 }
 
 bool is_own_origin(const http_request& request) {
@@ -78,14 +79,15 @@ bool console_door::has_cookie(const http_request& request) const {
 }
 
 admission console_door::enter(const http_request& request) {
-  if (request.method != "POST") return refuse(405, "the key comes by POST", request);
-  if (!is_own_origin(request)) return refuse(403, "only the console's own page may enter", request);
+  if (request.method != "POST") return refuse_page(405, "the key comes by POST", request);
+  if (!is_own_origin(request))
+    return refuse_page(403, "only the console's own page may enter", request);
   if (!has_cookie(request)) {
     if (!same_token(request.body, terms_.key))
-      return refuse(403, "this link was used already, or is another daemon's", request);
+      return refuse_page(403, "this link was used already, or is another daemon's", request);
     terms_.key.clear();
   }
-  auto in = answer(204, "text/plain", {}, request);
+  auto in = page_answer(204, "text/plain", {}, request);
   in.answer.headers.emplace_back("set-cookie", std::string{cookie_name} + "=" + terms_.cookie +
                                                    "; Path=" + folder() +
                                                    "; HttpOnly; SameSite=Strict");
@@ -93,25 +95,27 @@ admission console_door::enter(const http_request& request) {
 }
 
 admission console_door::show(const http_request& request, std::string_view file) const {
-  if (request.method != "GET") return refuse(405, "only GET is answered", request);
-  if (is_foreign_fetch(request)) return refuse(403, "the console is not for other pages", request);
+  if (request.method != "GET") return refuse_page(405, "only GET is answered", request);
+  if (is_foreign_fetch(request))
+    return refuse_page(403, "the console is not for other pages", request);
   for (const auto& asset : terms_.assets)
-    if (asset.path == file) return answer(200, asset.type, std::string{asset.bytes}, request);
-  return refuse(404, "there is nothing here", request);
+    if (asset.path == file) return page_answer(200, asset.type, std::string{asset.bytes}, request);
+  return refuse_page(404, "there is nothing here", request);
 }
 
 std::optional<admission> console_door::consider(const http_request& request) {
   const auto path = std::string_view{request.target}.substr(0, request.target.find('?'));
   if (request.local_socket || !path.starts_with(folder())) return std::nullopt;
   if (!is_own_host(request))
-    return refuse(403, "the Host header is not this server's address", request);
+    return refuse_page(403, "the Host header is not this server's address", request);
   const auto file = path.substr(folder().size());
   if (file == "enter") return enter(request);
   if (file != "socket") return show(request, file);
-  if (!request.upgrade) return refuse(426, "a WebSocket upgrade is needed", request);
+  if (!request.upgrade) return refuse_page(426, "a WebSocket upgrade is needed", request);
   if (!is_own_origin(request))
-    return refuse(403, "only the console's own page may connect", request);
-  if (!has_cookie(request)) return refuse(401, "open the link that the server printed", request);
+    return refuse_page(403, "only the console's own page may connect", request);
+  if (!has_cookie(request))
+    return refuse_page(401, "open the link that the server printed", request);
   admission in;
   in.answer.status = 101;
   in.answer.headers.emplace_back("sec-websocket-protocol", std::string{subprotocol});

@@ -12,15 +12,15 @@
 namespace gatehouse::policy {
 namespace {
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
   return c >= '0' && c <= '9';
 }
 
 bool all_digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, is_digit);
+  return !text.empty() && std::ranges::all_of(text, is_decimal);
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_host(std::string_view text) {
   constexpr std::string_view blank = " \t\r\n\v\f";
   const auto first = text.find_first_not_of(blank);
   if (first == std::string_view::npos) return {};
@@ -69,7 +69,7 @@ std::optional<std::string> a_labels(std::string_view host, std::string& why) {
 /// What is wrong with the labels of a name; empty when nothing is.
 std::string_view wrong_labels(std::string_view name) {
   const auto allowed = [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
+    return is_decimal(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
   };
   if (!std::ranges::all_of(name, allowed)) return "has a character that no host name has";
   if (name.size() > 253) return "is longer than 253 characters";
@@ -89,7 +89,7 @@ std::optional<network_host> parse_network_host(std::string_view text, std::strin
     why = std::move(reason);
     return std::nullopt;
   };
-  auto host = trimmed(text);
+  auto host = trimmed_host(text);
   if (host.empty()) return refuse("is empty");
   if (host.find('\0') != std::string_view::npos) return refuse("has a NUL byte");
   if (host.find_first_of("/?#@\\") != std::string_view::npos)

@@ -28,7 +28,7 @@ struct wrong_call {
   throw wrong_call{std::move(message)};
 }
 
-std::string quoted(std::string_view text) {
+std::string in_backquotes(std::string_view text) {
   constexpr std::size_t longest = 80;
   std::string shown{text.substr(0, longest)};
   return "\"" + shown + (text.size() > longest ? "…\"" : "\"");
@@ -165,7 +165,7 @@ std::vector<std::string> read_example(const value& v, const std::string& where) 
     refuse("an example in " + where + " must be a string or a list of strings, not " + kind_of(v));
   auto words = split_example(v.str());
   if (!words)
-    refuse("the example " + quoted(v.str()) + " in " + where +
+    refuse("the example " + in_backquotes(v.str()) + " in " + where +
            " has an open quote or ends in a backslash");
   if (words->empty()) refuse("an example in " + where + " has no words");
   return std::move(*words);
@@ -184,7 +184,8 @@ std::vector<std::vector<std::string>> read_examples(const bound_arguments& argum
 decision read_decision(std::string_view text) {
   const auto read = decision_from(text);
   if (!read)
-    refuse("the decision " + quoted(text) + " is none of \"allow\", \"prompt\", \"forbidden\"");
+    refuse("the decision " + in_backquotes(text) +
+           " is none of \"allow\", \"prompt\", \"forbidden\"");
   return *read;
 }
 
@@ -212,7 +213,7 @@ prefix_call prefix_call_from(const call_arguments& given) {
   call.exact = arguments.flag("exact");
   if (const auto sandbox = arguments.string("sandbox")) {
     if (*sandbox != "keep" && *sandbox != "bypass")
-      refuse("the sandbox " + quoted(*sandbox) + " is neither \"keep\" nor \"bypass\"");
+      refuse("the sandbox " + in_backquotes(*sandbox) + " is neither \"keep\" nor \"bypass\"");
     call.sandbox = *sandbox == "keep" ? rule_sandbox::keep : rule_sandbox::bypass;
     if (*call.sandbox == rule_sandbox::bypass && call.decision != decision::allow)
       refuse("only an allow can have sandbox=\"bypass\"");
@@ -226,7 +227,7 @@ host_gate host_gate_from(const call_arguments& given) {
   host_gate gate;
   gate.name = *arguments.string("name");
   if (gate.name.empty() || gate.name == "." || gate.name == ".." || is_path(gate.name))
-    refuse("the name " + quoted(gate.name) + " is not a bare program name");
+    refuse("the name " + in_backquotes(gate.name) + " is not a bare program name");
   const auto paths = list_in(*arguments.find("paths"), "`paths`");
   if (paths.size() > most_gate_paths)
     refuse("`paths` holds " + std::to_string(paths.size()) + " paths, more than " +
@@ -234,10 +235,11 @@ host_gate host_gate_from(const call_arguments& given) {
   for (const auto& item : paths) {
     const auto path = string_in(item, "an element of `paths`");
     if (!path.starts_with('/'))
-      refuse("the path " + quoted(path) + " is not absolute; write it from `/` on");
+      refuse("the path " + in_backquotes(path) + " is not absolute; write it from `/` on");
     auto normal = lexically_normal(path);
     if (base_name(normal) != gate.name)
-      refuse("the path " + quoted(path) + " does not end in the name " + quoted(gate.name));
+      refuse("the path " + in_backquotes(path) + " does not end in the name " +
+             in_backquotes(gate.name));
     if (std::ranges::find(gate.paths, normal) == gate.paths.end())
       gate.paths.push_back(std::move(normal));
   }
@@ -250,7 +252,7 @@ network_protocol read_protocol(std::string_view text) {
     return network_protocol::https;
   if (text == "socks5_tcp") return network_protocol::socks5_tcp;
   if (text == "socks5_udp") return network_protocol::socks5_udp;
-  refuse("the protocol " + quoted(text) +
+  refuse("the protocol " + in_backquotes(text) +
          " is none of \"http\", \"https\", \"socks5_tcp\", \"socks5_udp\"");
 }
 
@@ -266,7 +268,7 @@ network_rule network_rule_from(const call_arguments& given) {
   const auto host = *arguments.string("host");
   std::string why;
   auto parsed = parse_network_host(host, why);
-  if (!parsed) refuse("the host " + quoted(host) + " " + why);
+  if (!parsed) refuse("the host " + in_backquotes(host) + " " + why);
   rule.host = std::move(parsed->host);
   rule.port = parsed->port;
   return rule;

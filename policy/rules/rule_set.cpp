@@ -16,7 +16,7 @@ namespace gatehouse::policy {
 namespace {
 
 using rule_id = rule_index::rule_id;
-using words = std::vector<std::string_view>;
+using views = std::vector<std::string_view>;
 
 token_pattern folded(const token_pattern& pattern) {
   token_pattern result = pattern;
@@ -96,13 +96,13 @@ void rule_set::index::build() {
 std::vector<rule_id> rule_set::index::find(std::string_view head,
                                            std::span<const std::string> command) const {
   std::vector<rule_id> found;
-  words command_words{command.begin(), command.end()};
+  views command_words{command.begin(), command.end()};
   command_words.front() = head;
   by_words.find(command_words, found);
   if (!by_keys.empty()) {
     std::vector<std::string> keys(command_words.size());
     std::ranges::transform(command_words, keys.begin(), caseless_key);
-    by_keys.find(words{keys.begin(), keys.end()}, found);
+    by_keys.find(views{keys.begin(), keys.end()}, found);
   }
   return found;
 }

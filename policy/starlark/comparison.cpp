@@ -8,11 +8,11 @@
 namespace gatehouse::policy::starlark {
 namespace {
 
-constexpr int deepest_value = 200;
+constexpr int deepest_compared = 200;
 
 void go_deeper(evaluator& on, int depth) {
   on.spend(1);
-  if (depth > deepest_value) raise("values are nested too deeply to look through");
+  if (depth > deepest_compared) raise("values are nested too deeply to look through");
 }
 
 void spend_on_big(evaluator& on, const value& a, const value& b) {

@@ -27,7 +27,7 @@ cpp_int wide(const value& v) {
   return v.big->negative ? cpp_int{-result} : result;
 }
 
-value made(arena& heap, const cpp_int& n) {
+value made_integer(arena& heap, const cpp_int& n) {
   if (n >= std::numeric_limits<std::int64_t>::min() &&
       n <= std::numeric_limits<std::int64_t>::max())
     return of(static_cast<std::int64_t>(n));
@@ -78,59 +78,59 @@ value parse_integer(arena& heap, std::string_view text, int base) {
     const int digit = c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
     n = n * base + digit;
   }
-  return made(heap, n);
+  return made_integer(heap, n);
 }
 
 value integer_from(arena& heap, double d) {
-  return made(heap, cpp_int{std::trunc(d)});
+  return made_integer(heap, cpp_int{std::trunc(d)});
 }
 
 value add(arena& heap, const value& a, const value& b) {
   std::int64_t sum = 0;
   if (both_small(a, b) && !__builtin_add_overflow(a.integer, b.integer, &sum)) return of(sum);
-  return made(heap, wide(a) + wide(b));
+  return made_integer(heap, wide(a) + wide(b));
 }
 
 value subtract(arena& heap, const value& a, const value& b) {
   std::int64_t difference = 0;
   if (both_small(a, b) && !__builtin_sub_overflow(a.integer, b.integer, &difference))
     return of(difference);
-  return made(heap, wide(a) - wide(b));
+  return made_integer(heap, wide(a) - wide(b));
 }
 
 value multiply(arena& heap, const value& a, const value& b) {
   std::int64_t product = 0;
   if (both_small(a, b) && !__builtin_mul_overflow(a.integer, b.integer, &product))
     return of(product);
-  return made(heap, wide(a) * wide(b));
+  return made_integer(heap, wide(a) * wide(b));
 }
 
 value floor_divide(arena& heap, const value& a, const value& b) {
-  return made(heap, floored(a, b).first);
+  return made_integer(heap, floored(a, b).first);
 }
 value modulo(arena& heap, const value& a, const value& b) {
-  return made(heap, floored(a, b).second);
+  return made_integer(heap, floored(a, b).second);
 }
 value bit_and(arena& heap, const value& a, const value& b) {
   if (both_small(a, b)) return of(a.integer & b.integer);
-  return made(heap, wide(a) & wide(b));
+  return made_integer(heap, wide(a) & wide(b));
 }
 value bit_or(arena& heap, const value& a, const value& b) {
   if (both_small(a, b)) return of(a.integer | b.integer);
-  return made(heap, wide(a) | wide(b));
+  return made_integer(heap, wide(a) | wide(b));
 }
 value bit_xor(arena& heap, const value& a, const value& b) {
   if (both_small(a, b)) return of(a.integer ^ b.integer);
-  return made(heap, wide(a) ^ wide(b));
+  return made_integer(heap, wide(a) ^ wide(b));
 }
 value shift_left(arena& heap, const value& a, const value& b) {
-  return made(heap, wide(a) << shift_count(b));
+  return made_integer(heap, wide(a) << shift_count(b));
 }
 value shift_right(arena& heap, const value& a, const value& b) {
   const auto count = shift_count(b);
   const auto n = wide(a);
-  if (n >= 0) return made(heap, n >> count);
-  return made(heap, -((-n - 1) >> count) - 1);
+  if (n >= 0) return made_integer(heap, n >> count);
+  return made_integer(heap, -((-n - 1) >> count) - 1);
 }
 value negate(arena& heap, const value& a) {
   return subtract(heap, of(std::int64_t{0}), a);

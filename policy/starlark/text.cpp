@@ -12,7 +12,7 @@
 namespace gatehouse::policy::starlark {
 namespace {
 
-constexpr int deepest_value = 200;
+constexpr int deepest_printed = 200;
 constexpr std::size_t longest_text = std::size_t{64} << 20;
 
 std::string real_text(double d) {
@@ -31,7 +31,7 @@ public:
   writer(evaluator& on, std::string& out) : on_{on}, out_{out} {}
 
   void put(const value& v, int depth = 0) {
-    if (depth > deepest_value) raise("values are nested too deeply to print");
+    if (depth > deepest_printed) raise("values are nested too deeply to print");
     switch (v.kind) {
     case value_kind::unbound:
     case value_kind::none: return put("None");

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view amendment_word = "acceptWithExecpolicyAmendment";
 
-raw_json word(std::string_view text) {
+raw_json decision_word(std::string_view text) {
   json_writer json;
   json.text(text);
   return {std::move(json).take()};
@@ -291,8 +291,9 @@ approval_request approval_of(const std::string& thread_id, const asked_at& at,
   if (question.what.additional_permissions)
     (asked.kind == approval_kind::permissions ? asked.permissions : asked.additional_permissions) =
         permissions_json(*question.what.additional_permissions);
-  asked.available_decisions.push_back(word("accept"));
-  if (question.session_offered) asked.available_decisions.push_back(word("acceptForSession"));
+  asked.available_decisions.push_back(decision_word("accept"));
+  if (question.session_offered)
+    asked.available_decisions.push_back(decision_word("acceptForSession"));
   if (!question.proposed_amendment.empty()) {
     asked.proposed_execpolicy_amendment = question.proposed_amendment;
     asked.available_decisions.push_back(amendment_choice(question.proposed_amendment));
@@ -301,8 +302,8 @@ approval_request approval_of(const std::string& thread_id, const asked_at& at,
     for (const bool denies : {false, true})
       if (is_offered(question, denies))
         asked.available_decisions.push_back(host_choice(*question.network, denies));
-  asked.available_decisions.push_back(word("decline"));
-  asked.available_decisions.push_back(word("cancel"));
+  asked.available_decisions.push_back(decision_word("decline"));
+  asked.available_decisions.push_back(decision_word("cancel"));
   return asked;
 }
 

@@ -5,7 +5,7 @@
 namespace gatehouse::rpc::app {
 namespace {
 
-std::string_view word(caller who) {
+std::string_view caller_word(caller who) {
   switch (who) {
   case caller::anyone: return "agent or reviewer";
   case caller::agent: return "agent";
@@ -87,7 +87,7 @@ std::string schema() {
     json.key(M::name);
     json.open('{');
     json.field("description", M::about);
-    json.field("caller", word(M::who));
+    json.field("caller", caller_word(M::who));
     write_types<M>(json, book);
     json.close('}');
   });
@@ -131,7 +131,7 @@ std::string schema_as_markdown() {
   for_each<method_list>([&](auto method) {
     using M = decltype(method);
     out += "### `" + std::string{M::name} + "`\n\n" + std::string{M::about} +
-           " Caller: " + std::string{word(M::who)} + ".\n\n";
+           " Caller: " + std::string{caller_word(M::who)} + ".\n\n";
     write_table<typename M::params>(out, book, "Parameters");
     write_table<typename M::result>(out, book, "Result");
   });

@@ -9,7 +9,7 @@
 namespace gatehouse::rpc::mcp {
 namespace {
 
-constexpr std::string_view instructions =
+constexpr std::string_view server_instructions =
     "Commands run inside a boundary that the user's policy decides. A refusal says what was "
     "refused and which safer way exists; another wording of the same act is refused as well.";
 
@@ -234,7 +234,7 @@ std::string server_facts(bool modern, std::string_view version_for_client,
   json.field("version", program_version);
   json.close('}');
   if (modern) json.close('}');
-  json.field("instructions", instructions);
+  json.field("instructions", server_instructions);
   return finish(std::move(json));
 }
 

@@ -8,13 +8,13 @@
 namespace gatehouse::sandbox {
 namespace {
 
-char lower(char c) {
+char lower_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
 std::string lowered(std::string_view text) {
   std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(), lower);
+  std::transform(out.begin(), out.end(), out.begin(), lower_letter);
   return out;
 }
 
@@ -77,8 +77,8 @@ private:
   }
 
   result<windows_path> drive(std::string_view rest) {
-    const bool has_drive =
-        rest.size() > 1 && lower(rest[0]) >= 'a' && lower(rest[0]) <= 'z' && rest[1] == ':';
+    const bool has_drive = rest.size() > 1 && lower_letter(rest[0]) >= 'a' &&
+                           lower_letter(rest[0]) <= 'z' && rest[1] == ':';
     if (!has_drive) return bad(verbatim_ ? "it names a volume or a device" : "it is relative");
     if (rest.size() < 3 || !is_separator(rest[2])) return bad("it is relative to a drive's folder");
     path_.kind = windows_path::root_kind::drive;

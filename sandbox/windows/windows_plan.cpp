@@ -20,7 +20,7 @@ error refuse(const std::string& what, std::string next) {
   return {errc::boundary_unavailable, "refusing to run unsandboxed: " + what, std::move(next)};
 }
 
-std::string lowered(std::string text) {
+std::string lowered_name(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c == '\\' ? '/' : c;
   });
@@ -271,7 +271,7 @@ result<policy_view> view_for_policy(const permission_profile& profile,
     now.tmpdir = *std::move(tmpdir);
   }
   for (auto& name : now.protected_names)
-    name = lowered(std::move(name));
+    name = lowered_name(std::move(name));
 
   auto& entries = t.view.profile.file_system.entries;
   entries.clear();
@@ -281,7 +281,7 @@ result<policy_view> view_for_policy(const permission_profile& profile,
       if (!form) return form.error();
       literal->path = *std::move(form);
     } else if (auto* special = std::get_if<special_path>(&entry.path)) {
-      special->subpath = lowered(std::move(special->subpath));
+      special->subpath = lowered_name(std::move(special->subpath));
       if (special->kind == special_kind::minimal) {
         for (const auto& folder : facts.system_folders) {
           auto form = t.translate(folder);
