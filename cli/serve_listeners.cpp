@@ -24,11 +24,15 @@ error bad_address(std::string_view text, std::string_view why) {
 }
 
 /// A client behind a WebSocket.
-class websocket_port : public actors::client_port {
+class websocket_port : public actors::client_port, public actors::bytes_port {
 public:
   explicit websocket_port(std::shared_ptr<websocket_connection> connection)
       : connection_{std::move(connection)} {}
   void send(std::string text) override { connection_->send(std::move(text)); }
+  void send_bytes(std::string head, std::shared_ptr<const std::string> bytes) override {
+    connection_->send_bytes(std::move(head), std::move(bytes));
+  }
+  [[nodiscard]] actors::bytes_port* bytes() override { return this; }
   [[nodiscard]] std::size_t queued_bytes() const override { return connection_->queued_bytes(); }
   void close(int code, const std::string& reason) override {
     connection_->close(static_cast<std::uint16_t>(code), reason);
