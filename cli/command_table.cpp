@@ -182,7 +182,7 @@ constexpr option_spec audit_file{"--file", "PATH", "another audit than your own"
 constexpr option_spec audit_list_options[] = {audit_since, audit_until, audit_session, audit_call,
                                               audit_kind,  audit_limit, audit_file,    json};
 constexpr option_spec audit_show_options[] = {audit_file, json};
-constexpr option_spec audit_why_options[] = {audit_session, audit_file};
+constexpr option_spec audit_why_options[] = {audit_session, audit_file, json};
 constexpr option_spec audit_export_options[] = {
     {"--decisions", {}, "what `gatehouse policy replay` takes, instead"},
     audit_since,
@@ -412,6 +412,8 @@ constexpr command_spec table[] = {
      .summary = "why a call was decided as it was, and who answered",
      .about = "Segments and their judges, what policy made of them, the boundary, the answers:\n"
               "the words that the console says to \"Why?\", too.",
+     .notes = "With --json {\"call\", \"why\": these words, \"entries\": the decisions and answers "
+              "that they tell of, as `audit export` has them}.",
      .options = audit_why_options,
      .rest = text,
      .statuses = "0 1 2",

@@ -154,6 +154,7 @@ test('§201 a patch is shown as a diff, with nothing of it as markup', limit, as
   assert.equal(await diff.locator('.added').count(), 1);
   assert.equal(await diff.locator('b').count(), 0);
   await accessible('patch');
+  await page.getByText('the same, and writing /opt', { exact: true }).waitFor();
   await picture('approval-patch');
   await page.waitForFunction(() => !document.querySelector('.approval.selected button').disabled);
   await page.keyboard.press('n');

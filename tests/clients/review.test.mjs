@@ -85,6 +85,15 @@ inTmux('§204 a question of a running daemon appears at another terminal and one
   await terminal.shows('Answered: 2. Still standing: 0.');
 });
 
+inTmux('§133a the question of `run` says why, too, and stands on', async (terminal) => {
+  terminal.type(`${gatehouse} run --profile workspace-write -- rm -rf no-such-thing; echo "status $?"`, 'Enter');
+  await terminal.shows(/\[q\] no, and stop here\n\s+\[\?\] why\n>/);
+  terminal.type('?', 'Enter');
+  await terminal.shows(/> \?\n\nsegments:[\s\S]*requirement: needs an approval[\s\S]*boundary: sandbox[^>]*\n> /);
+  terminal.type('y', 'Enter');
+  await terminal.shows('status 0');
+});
+
 inTmux('§204 what is typed before a question stands does not answer it', async (terminal) => {
   terminal.type(`${gatehouse} review`, 'Enter');
   await terminal.shows('No question waits');
