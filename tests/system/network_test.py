@@ -220,6 +220,19 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
                          [("network", "denied.test", 1)])
         self.assertEqual(told[0]["call"], told[0]["body"]["connection"]["call_id"])  # so that `audit show CALL` has it
 
+    def test_205_a_client_that_went_past_the_proxy_and_hid_it_left_no_trace(self):
+        direct = "python3 -c 'import socket; socket.create_connection((\"%s\", 80))' 2>/dev/null; exit %d"
+        r = self.run_it(direct % (PUBLIC, 0))
+        self.assertEqual(r["attempts"][0]["exit_code"], 0)
+        self.assertIn(f"tried to connect to {PUBLIC}:80 past the proxy", r["attempts"][0]["warnings"][-1])
+        done = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "attempt_end"], env=self.environment(),
+                              capture_output=True, text=True, timeout=60, check=True)
+        self.assertIn(f"tried to connect to {PUBLIC}:80 past the proxy", done.stdout)
+        self.assertEqual(Page.seen, [])
+        # The one that fails is told so as always, and whoever takes the proxy is told nothing.
+        self.assertNotIn("warnings", self.run_it(direct % (PUBLIC, 3))["attempts"][0])
+        self.assertNotIn("warnings", self.run_it("curl -sS http://ok.test/; curl -sS http://localhost:18999/")["attempts"][0])
+
     def test_204_a_running_command_drew_another_question_over_the_one_that_stands(self):
         script = "curl -sS http://new.test/ & sleep 0.5; printf '\\033[2J\\033[Hdrawn'; touch said; wait"
         said = os.path.join(self.ws, "said")
