@@ -276,10 +276,11 @@ desk::effects network_desk::blocked(const std::string& registration, blocked_con
   what.call_id = found->second.terms.call_id;
   what.attempt = found->second.terms.attempt;
   what.target.environment_id = found->second.terms.what.environment_id;
-  if (!what.target.host.empty())
-    note(found->second, what, false, false);
-  else // it asked for no host at all
+  // What the proxy serves for no host is no decision about this one.
+  if (what.target.host.empty() || what.reason == network_refusal::not_carried)
     tell(found->second, what);
+  else
+    note(found->second, what, false, false);
   return std::exchange(out_, {});
 }
 

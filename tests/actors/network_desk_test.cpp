@@ -390,8 +390,12 @@ TEST_SUITE("actors.network_desk") {
     blocked_connection garbage;
     garbage.reason = network_refusal::malformed_host;
     d.blocked("r1", garbage);
+    blocked_connection bind;
+    bind.target = key_of("bind.test");
+    bind.reason = network_refusal::not_carried; // for no host at all
+    d.blocked("r1", bind);
     const auto end = only<desk::closed>(d.close("r1")).end;
-    REQUIRE(end.blocked.size() == 4);
+    REQUIRE(end.blocked.size() == 5);
     CHECK(end.blocked[0].rule == "bad.test");
     CHECK(end.blocked[0].call_id == "a");
     CHECK(end.blocked[1].reason == network_refusal::local_address);
