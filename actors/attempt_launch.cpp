@@ -97,6 +97,9 @@ void take_end(attempt_record& record, const command_end& end,
   record.exit_code = end.exit_code;
   record.signal = end.signal;
   record.failure = end.failure;
+  if (end.exit_code == 0)
+    if (auto note = past_proxy_note(end.observed); !note.empty())
+      record.warnings.push_back(std::move(note));
   if (!stopped) return;
   record.ending = *stopped;
   if (!end.out_of_reach) record.failure.reset();

@@ -106,8 +106,4 @@ std::optional<clock::time_point> delta_coalescer::due() const {
   return earliest;
 }
 
-std::size_t delta_coalescer::waiting_bytes() const noexcept {
-  return channels_[0].bytes.size() + channels_[1].bytes.size();
-}
-
 } // namespace gatehouse::reactor

@@ -50,7 +50,6 @@ public:
   std::vector<output_delta> take_all();
   /// When `take` next has something by time alone.
   [[nodiscard]] std::optional<clock::time_point> due() const;
-  [[nodiscard]] std::size_t waiting_bytes() const noexcept;
   /// Bytes that were not announced because all deltas are spent.
   [[nodiscard]] std::uint64_t unannounced_bytes() const noexcept { return unannounced_; }
 

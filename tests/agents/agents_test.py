@@ -33,7 +33,7 @@ def blocks(heading):
     """The fenced blocks below a heading of the page, as (language, text with our program in it)."""
     section = re.search(rf"^### {re.escape(heading)}\n(.*?)(?=^##)", PAGE, re.M | re.S)[1]
     return [(kind, text.replace("/path/to/gatehouse", GATEHOUSE))
-            for kind, text in re.findall(r"^```([a-z]+)\n(.*?)^```$", section, re.M | re.S)]
+            for kind, text in re.findall(r"^```([a-z]+) (?:agent|server)\n(.*?)^```$", section, re.M | re.S)]
 
 
 class Agents(unittest.TestCase):
