@@ -137,7 +137,7 @@ void exec_process::start() {
              tell_closed();
            },
        .on_input_drained = {}});
-  if (!running) return fail({code::internal, running.error().message, "spawnFailed", {}});
+  if (!running) return fail({code::internal, to_string(running.error()), "spawnFailed", {}});
   process_ = std::move(*running);
 }
 

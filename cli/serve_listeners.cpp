@@ -69,6 +69,14 @@ std::size_t most_clients() {
   return std::min(std::size_t{1024}, reactor::descriptor_limit() / 8);
 }
 
+/// The same of those that have shown no credential yet.
+reactor::websocket_terms terms_here() {
+  reactor::websocket_terms terms;
+  terms.waiting_connections =
+      std::clamp(reactor::descriptor_limit() / 16, std::size_t{4}, terms.waiting_connections);
+  return terms;
+}
+
 constexpr std::chrono::seconds silence_limit{30};
 constexpr std::uint16_t policy_violation = 1008;
 
@@ -201,8 +209,9 @@ open_listener(reactor::event_loop& loop, const client_taker& take, const listen_
   };
   auto server =
       at.what == listen_address::kind::local
-          ? reactor::websocket_server::listen_unix(loop, at.path, {}, judge, open)
-          : reactor::websocket_server::listen_tcp(loop, at.host, at.port, {}, judge, open);
+          ? reactor::websocket_server::listen_unix(loop, at.path, terms_here(), judge, open)
+          : reactor::websocket_server::listen_tcp(loop, at.host, at.port, terms_here(), judge,
+                                                  open);
   if (!server) return server.error();
   return std::unique_ptr<listener>{std::make_unique<websocket_listener>(*std::move(server), at)};
 }

@@ -14,9 +14,9 @@ GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 class Server:
     """A running `gatehouse exec-server`."""
 
-    def __init__(self, *options, env=None, cwd=None, listen="ws://127.0.0.1:0"):
+    def __init__(self, *options, env=None, cwd=None, listen="ws://127.0.0.1:0", preexec_fn=None):
         self.process = subprocess.Popen([GATEHOUSE, "exec-server", "--listen", listen, *options],
-                                        stdout=subprocess.PIPE, env=env, cwd=cwd, text=True)
+                                        stdout=subprocess.PIPE, env=env, cwd=cwd, text=True, preexec_fn=preexec_fn)
         self.url = self.process.stdout.readline().strip()
         assert self.url, "the server printed no URL"
 

@@ -239,6 +239,23 @@ class Run(RunCase):
         self.assertIn("\\x1b[2K", question)
         self.assertIn("\\u202e\\u200b", question)
 
+    def test_br_156_an_input_that_never_ends_is_not_waited_for(self):
+        path = self.base + "/calls.jsonl"
+        with open(path, "w", encoding="ascii") as file:
+            file.write('{"arguments": {"command": "cat; echo hi"}}\n')
+        for argv in (self.argv("--", "sh", "-c", "cat; echo hi"),
+                     [GATEHOUSE, "batch", "--cwd", self.ws, "--profile", "workspace-write", path]):
+            reading, writing = os.pipe()  # nobody writes, and nobody closes it
+            try:
+                for given in ({"stdin": reading}, {"preexec_fn": lambda: os.close(0)}, {"stdin": subprocess.DEVNULL},
+                              {"stdin": reading, "start_new_session": True}):
+                    done = subprocess.run(argv, env=self.env, capture_output=True, timeout=GRACE_S, check=False, **given)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(b"hi\n" if argv[1] == "run" else b'"output":"hi\\n"', done.stdout)
+            finally:
+                os.close(reading)
+                os.close(writing)
+
     # Ends from outside.
 
     def test_ctrl_c_ends_the_command_and_its_tree_with_120(self):
