@@ -28,7 +28,9 @@ install(CODE "
       OUTPUT_FILE \"\${_share}/\${_place}\" COMMAND_ERROR_IS_FATAL ANY)
   endforeach()")
 install(FILES packaging/gatehouse.service DESTINATION lib/systemd/user)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+# As in the source tree, so that README's links and pictures hold.
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png"
+  PATTERN "llms.txt")
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB)

@@ -28,7 +28,7 @@ class Install(unittest.TestCase):
         self.assertEqual((called.returncode, called.stdout), (0, "called\n"), called.stderr)
 
     def test_the_pages_come_along(self):
-        for page in ("README.md", "security.md", "protocol.md"):
+        for page in ("README.md", "docs/security.md", "docs/protocol.md", "docs/demo.svg", "docs/console.png"):
             self.assertTrue(os.path.exists(os.path.join(self.prefix, "share", "doc", "gatehouse", page)), page)
 
     def test_manual_pages_and_completions_come_along(self):
