@@ -127,8 +127,14 @@ result<batch_terms> read_terms(const options& given) {
   terms.input_order = order == "input";
   terms.fail_fast = given.has("--fail-fast");
   terms.retry_started = given.has("--retry-started");
-  if (terms.retry_started && !given.value("--journal"))
+  const bool noted = given.has("--journal") || given.value("--engine") == "slurm";
+  if (terms.retry_started && !noted)
     return error{errc::invalid_request, "--retry-started needs --journal", {}};
+  if (given.has("--resume") && !noted)
+    return error{errc::invalid_request,
+                 "--resume needs --journal FILE, that of the run that was cut; what a run without "
+                 "one did is told by `gatehouse audit list`",
+                 {}};
   return terms;
 }
 
@@ -178,6 +184,7 @@ result<slurm_terms> read_slurm(const options& given) {
                    {}};
   const auto work = given.value("--work");
   if (!work) return error{errc::invalid_request, "--engine slurm needs --work DIR", {}};
+  terms.resume = given.has("--resume");
   std::error_code failed;
   terms.work = std::filesystem::absolute(*work, failed).lexically_normal().string();
   while (terms.work.size() > 1 && terms.work.back() == '/')
@@ -218,7 +225,8 @@ int run_slurm(const batch_input& input, const slurm_terms& terms) {
       });
   if (!counts) {
     complain(counts.error());
-    return stop ? exit_stopped : exit_failed;
+    if (stop) return exit_stopped;
+    return counts.error().code == errc::invalid_request ? exit_wrong_usage : exit_failed;
   }
   print_error(summary(*counts));
   return exit_status(*counts);
@@ -299,7 +307,8 @@ int batch_command(arguments given) {
   const auto open_journal = [&]() -> result<void> {
     const auto path = read->value("--journal");
     if (!path) return {};
-    auto opened = batch_journal::open(*path, input->fingerprint, input->items.size());
+    const auto wish = read->has("--resume") ? journal_wish::go_on : journal_wish::begin_or_go_on;
+    auto opened = batch_journal::open(*path, wish, input->fingerprint, input->items.size());
     if (!opened) return opened.error();
     journal = *std::move(opened);
     return {};

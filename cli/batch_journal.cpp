@@ -34,9 +34,16 @@ bool lock_soon(int fd) {
 
 } // namespace
 
-result<std::unique_ptr<batch_journal>>
-batch_journal::open(const std::string& path, const std::string& fingerprint, std::size_t items) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+result<std::unique_ptr<batch_journal>> batch_journal::open(const std::string& path,
+                                                           journal_wish wish,
+                                                           const std::string& fingerprint,
+                                                           std::size_t items) {
+  const int make = wish == journal_wish::go_on ? 0 : O_CREAT;
+  const int fd = ::open(path.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == ENOENT && wish == journal_wish::go_on)
+    return error{errc::invalid_request,
+                 path + ": there is no such journal, so nothing to go on with",
+                 "Name the journal of the run that was cut. Without --resume every call runs."};
   if (fd < 0) return failed(path, "the journal cannot be opened");
   std::unique_ptr<batch_journal> journal{new batch_journal{path, fd}};
   struct stat about {};
