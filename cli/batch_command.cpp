@@ -203,9 +203,12 @@ result<slurm_terms> read_slurm(const options& given) {
   }
   for (const auto* flag : {"--fail-fast", "--retry-started"})
     if (given.has(flag)) terms.options.emplace_back(flag);
-  terms.options.emplace_back("--cwd");
-  terms.options.push_back(
-      std::filesystem::absolute(given.value("--cwd").value_or("."), failed).string());
+  terms.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
+                  .lexically_normal()
+                  .string();
+  while (terms.cwd.size() > 1 && terms.cwd.back() == '/')
+    terms.cwd.pop_back();
+  terms.options.insert(terms.options.end(), {"--cwd", terms.cwd});
   terms.program = beside_me("gatehouse");
   for (char** entry = environ; *entry; ++entry)
     terms.environment.emplace_back(*entry);
@@ -304,11 +307,13 @@ int batch_command(arguments given) {
   if (!input) return refuse(input.error());
   // Last of all, so that nothing is left behind by a command line that was wrong.
   std::unique_ptr<batch_journal> journal;
-  const auto open_journal = [&]() -> result<void> {
+  const auto open_journal = [&](const std::string& environment,
+                                const std::string& folder) -> result<void> {
     const auto path = read->value("--journal");
     if (!path) return {};
     const auto wish = read->has("--resume") ? journal_wish::go_on : journal_wish::begin_or_go_on;
-    auto opened = batch_journal::open(*path, wish, input->fingerprint, input->items.size());
+    auto opened = batch_journal::open(
+        *path, wish, {input->fingerprint, input->items.size(), environment + ":" + folder});
     if (!opened) return opened.error();
     journal = *std::move(opened);
     return {};
@@ -327,7 +332,9 @@ int batch_command(arguments given) {
   if (read->has("--url")) {
     auto remote = read_remote(*read);
     if (!remote) return wrong_usage_of("batch", to_string(remote.error()));
-    if (const auto ready = open_journal(); !ready) return refuse(ready.error());
+    const auto ready =
+        open_journal(remote->environment.value_or(std::string{local_environment}), remote->cwd);
+    if (!ready) return refuse(ready.error());
     reactor::event_loop loop;
     remote_engine engine{loop, *std::move(remote)};
     return run_with(engine, *input, journal.get(), *terms);
@@ -340,7 +347,9 @@ int batch_command(arguments given) {
   if (!setup) return refuse(setup.error());
   if (const auto audit = begin_audit(config::locations_from_environment(), host, "batch"); !audit)
     return refuse(audit.error());
-  if (const auto ready = open_journal(); !ready) return refuse(ready.error());
+  const auto& session = setup->terms.session;
+  if (const auto ready = open_journal(session.environment_id, session.cwd); !ready)
+    return refuse(ready.error());
   warn(setup->warnings);
 
   setup->terms.shell.max_running = terms->jobs;
