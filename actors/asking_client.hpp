@@ -13,8 +13,9 @@ namespace gatehouse::actors {
 
 /// Asks a person. Runs on a thread of its own and may block; when the flag becomes true the
 /// question is moot, and it must return soon, with any answer.
-using question_asker =
-    std::function<review_answer(const review_request&, const std::atomic<bool>& withdrawn)>;
+/// @param why what the thread says of the call (§133a): why_text(), or why there is none
+using question_asker = std::function<review_answer(const review_request&, const std::string& why,
+                                                   const std::atomic<bool>& withdrawn)>;
 
 /// Answers the questions of a thread through a function that blocks, on a worker (§204).
 class asking_client : public thread_subscriber {
@@ -27,6 +28,7 @@ public:
   void on_event(const thread_event_ptr& event) override;
 
 private:
+  /// With the thread's words to "why?" first: who is asked blocks, and could not wait for them.
   void ask(const review_request& question);
 
   thread_handle thread_;

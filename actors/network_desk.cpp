@@ -187,14 +187,26 @@ desk::effects network_desk::gone(std::uint64_t wish) {
   open.waiters.erase(wish);
   wishes_.erase(waiting);
   stop_waiting(registration);
+  if (open.waiters.empty()) out_.push_back(desk::start_patience{open.request.review_id});
+  return std::exchange(out_, {});
+}
+
+desk::effects network_desk::unwanted(const std::string& review_id) {
+  out_.clear();
+  const auto found = find_question(review_id);
+  if (found == questions_.end() || !found->second.waiters.empty()) return {};
+  auto& [key, open] = *found;
+  out_.push_back(desk::withdraw_review{review_id});
+  out_.push_back(desk::tell_withdrawn{key});
+  for (const auto& registration : std::set{open.registrations})
+    leave(registration, key, open, host_unwanted);
+  questions_.erase(found);
   return std::exchange(out_, {});
 }
 
 desk::effects network_desk::answered(const review_answer& answer) {
   out_.clear();
-  const auto found = std::ranges::find_if(questions_, [&](const auto& entry) {
-    return entry.second.request.review_id == answer.review_id;
-  });
+  const auto found = find_question(answer.review_id);
   if (found == questions_.end()) return {};
   // Taken out first: whoever asks from here on is a new generation (§110).
   const auto key = found->first;
@@ -263,6 +275,11 @@ desk::effects network_desk::answered(const review_answer& answer) {
   return std::exchange(out_, {});
 }
 
+network_desk::questions::iterator network_desk::find_question(const std::string& review_id) {
+  return std::ranges::find_if(
+      questions_, [&](const auto& entry) { return entry.second.request.review_id == review_id; });
+}
+
 bool network_desk::is_asked_about(const std::string& registration) const {
   return std::ranges::any_of(questions_, [&](const auto& entry) {
     return entry.second.registrations.contains(registration);
@@ -276,10 +293,11 @@ desk::effects network_desk::blocked(const std::string& registration, blocked_con
   what.call_id = found->second.terms.call_id;
   what.attempt = found->second.terms.attempt;
   what.target.environment_id = found->second.terms.what.environment_id;
-  if (!what.target.host.empty())
-    note(found->second, what, false, false);
-  else // it asked for no host at all
+  // What the proxy serves for no host is no decision about this one.
+  if (what.target.host.empty() || what.reason == network_refusal::not_carried)
     tell(found->second, what);
+  else
+    note(found->second, what, false, false);
   return std::exchange(out_, {});
 }
 
@@ -328,12 +346,14 @@ desk::effects network_desk::grace_over(const std::string& registration) {
 }
 
 /// Takes a registration out of a question, and refuses what waits for it there.
-void network_desk::leave(const std::string& registration, const host_key& key, question& open) {
+void network_desk::leave(const std::string& registration, const host_key& key, question& open,
+                         std::string_view why) {
   auto& of = calls_.at(registration);
   open.registrations.erase(registration);
   --of.questions;
   auto what = blocked_of(of.terms, key);
   what.reason = network_refusal::question_closed;
+  what.detail = why;
   note(of, what, true, false);
   for (auto waiter = open.waiters.begin(); waiter != open.waiters.end();) {
     if (waiter->second != registration) {

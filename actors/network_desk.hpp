@@ -61,6 +61,14 @@ struct ask_review {
 struct withdraw_review {
   std::string review_id;
 };
+/// A question is withdrawn while the commands that it is about go on: for whoever watches.
+struct tell_withdrawn {
+  host_key key;
+};
+/// Nobody waits for the answer: `unwanted` is due after the patience.
+struct start_patience {
+  std::string review_id;
+};
 /// Another command waits for the answer to a question that shows it not (§110), for whoever
 /// watches.
 struct tell_shared {
@@ -94,8 +102,9 @@ struct closed {
   std::string registration;
   network_end end;
 };
-using effect = std::variant<answer_wish, ask_review, withdraw_review, tell_shared, hold,
-                            end_process, keep_rule, tell_blocked, start_grace, closed>;
+using effect =
+    std::variant<answer_wish, ask_review, withdraw_review, tell_withdrawn, start_patience,
+                 tell_shared, hold, end_process, keep_rule, tell_blocked, start_grace, closed>;
 using effects = std::vector<effect>;
 
 } // namespace desk
@@ -107,9 +116,9 @@ using effects = std::vector<effect>;
 /// One question for a host key at a time (§109, §110), whichever calls want it; its answer is that
 /// of all of them, each noted for its own call. "Once" means the commands that asked, for as long
 /// as they run. When the command that a question shows is over, it is asked anew for the next one
-/// that waits, since nobody can answer for what was not shown. A question stays open when its
-/// client gives up (the next try finds the answer), and is withdrawn when the last call that asked
-/// is over.
+/// that waits, since nobody can answer for what was not shown. A question is withdrawn when the
+/// last call that asked is over, and when for a while no connection has waited for its answer: a
+/// client that gives up and tries again soon finds it, a person is not asked for one that has gone.
 class network_desk {
 public:
   static constexpr std::size_t most_questions = 16; ///< open at once, of one call
@@ -124,8 +133,10 @@ public:
   /// A connection is wanted. `wish`: never used before.
   desk::effects want(const std::string& registration, std::uint64_t wish,
                      const policy::connection_wish& what);
-  /// Nobody waits for the answer any more.
+  /// The connection has gone: it waits for no answer any more.
   desk::effects gone(std::uint64_t wish);
+  /// The patience with this question is over. Nothing, when somebody waits for it again.
+  desk::effects unwanted(const std::string& review_id);
   desk::effects answered(const review_answer& answer);
   /// Refused after its host was allowed (its address, its TLS name), or not even readable.
   desk::effects blocked(const std::string& registration, blocked_connection what);
@@ -165,6 +176,7 @@ private:
     std::set<std::string> registrations;
     std::map<std::uint64_t, std::string> waiters; ///< wish, registration
   };
+  using questions = std::map<host_key, question>;
 
   void tell(open_call& of, const blocked_connection& what);
   void note(open_call& of, const blocked_connection& what, bool may_ask, bool final);
@@ -174,13 +186,15 @@ private:
   void put(question& of, const host_key& key);
   void stop_waiting(const std::string& registration);
   void settle(const std::string& registration, std::uint64_t wish, blocked_connection what);
-  void leave(const std::string& registration, const host_key& key, question& open);
+  void leave(const std::string& registration, const host_key& key, question& open,
+             std::string_view why = {});
   void withdraw_questions(const std::string& registration);
+  [[nodiscard]] questions::iterator find_question(const std::string& review_id);
   [[nodiscard]] bool is_asked_about(const std::string& registration) const;
   void finish(const std::string& registration);
 
   std::map<std::string, open_call> calls_;
-  std::map<host_key, question> questions_;
+  questions questions_;
   std::map<std::uint64_t, host_key> wishes_;  ///< that wait
   std::map<std::uint64_t, std::string> held_; ///< by wish: its registration
   std::shared_ptr<host_answers> answers_;

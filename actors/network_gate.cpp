@@ -90,9 +90,10 @@ std::optional<std::string> registration_gate::disagreement(const reactor::connec
   return blocked_connection_message(blocked);
 }
 
-void registration_gate::unreadable(const reactor::connection_facts& what, const std::string& why) {
+void registration_gate::unreadable(const reactor::connection_facts& what, network_refusal reason,
+                                   const std::string& why) {
   auto blocked = blocked_at(what, what.host);
-  blocked.reason = network_refusal::malformed_host;
+  blocked.reason = reason;
   blocked.detail = why;
   tell(blocked);
 }

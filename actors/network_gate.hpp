@@ -17,7 +17,8 @@ public:
   std::optional<std::string> disagreement(const reactor::connection_facts& what,
                                           const std::string& host, std::string_view named,
                                           reactor::named_by by) override;
-  void unreadable(const reactor::connection_facts& what, const std::string& why) override;
+  void unreadable(const reactor::connection_facts& what, network_refusal reason,
+                  const std::string& why) override;
 
 private:
   void tell(const blocked_connection& what) const;

@@ -75,7 +75,7 @@ network_service::network_service(caf::actor_config& config, network_service_term
 
 void network_service::on_exit() {
   for (auto& [id, asking] : asking_)
-    send(asking, withdraw_v);
+    send(asking.actor, withdraw_v);
   for (auto& [id, open] : open_)
     if (open.closing.pending()) open.closing.deliver(std::make_shared<const network_end>());
   asking_.clear();
@@ -131,6 +131,7 @@ network_service::behavior_type network_service::make_behavior() {
         carry_out(desk_.answered(*answer));
       },
       [this](expire_atom, const std::string& id) { carry_out(desk_.grace_over(id)); },
+      [this](unwanted_atom, const std::string& review_id) { carry_out(desk_.unwanted(review_id)); },
   };
 }
 
@@ -186,19 +187,33 @@ void network_service::carry_out(desk::answer_wish& effect) {
 void network_service::carry_out(desk::ask_review& effect) {
   auto question = std::make_shared<const review_request>(std::move(effect.request));
   const auto id = question->review_id;
-  asking_[id] = system().spawn<host_approval>(terms_.reviewer, std::move(question),
-                                              caf::actor_cast<host_answer_actor>(this));
+  asking_[id].actor = system().spawn<host_approval>(terms_.reviewer, std::move(question),
+                                                    caf::actor_cast<host_answer_actor>(this));
 }
 
 void network_service::carry_out(desk::withdraw_review& effect) {
   const auto found = asking_.find(effect.review_id);
   if (found == asking_.end()) return;
-  send(found->second, withdraw_v);
+  send(found->second.actor, withdraw_v);
   asking_.erase(found);
 }
 
+void network_service::carry_out(desk::tell_withdrawn& effect) {
+  if (terms_.warn) terms_.warn(host_withdrawn(to_string(effect.key)));
+}
+
+void network_service::carry_out(desk::start_patience& effect) {
+  const auto found = asking_.find(effect.review_id);
+  if (found == asking_.end()) return;
+  found->second.patience = std::make_unique<reactor::timer>(*terms_.loop);
+  found->second.patience->start(terms_.patience,
+                                [self = network_service_actor{this}, id = effect.review_id] {
+                                  caf::anon_send(self, unwanted_v, id);
+                                });
+}
+
 void network_service::carry_out(desk::tell_shared& effect) {
-  if (terms_.on_shared) terms_.on_shared(host_shared(to_string(effect.key), effect.what));
+  if (terms_.warn) terms_.warn(host_shared(to_string(effect.key), effect.what));
 }
 
 void network_service::carry_out(desk::hold& effect) {

@@ -37,10 +37,13 @@ struct network_service_terms {
   std::function<void(const host_key&, bool allow)> keep_rule;
   /// Hears of refused connections (§143), see desk::tell_blocked; may be unset. On the loop.
   std::function<void(const blocked_connection&)> on_blocked;
-  /// Hears of commands that wait for the answer to a question that does not show them (§110); may
+  /// Hears of what whoever is asked should know: commands that wait for the answer to a question
+  /// that does not show them (§110), questions that are withdrawn while their commands go on. May
   /// be unset. On the loop.
-  std::function<void(const std::string& text)> on_shared;
+  std::function<void(const std::string& text)> warn;
   std::chrono::milliseconds grace{100}; ///< after a process, for a late denial (§117)
+  /// So long a question stands for which no connection waits: for a client that tries again.
+  std::chrono::milliseconds patience{2000};
 };
 
 /// A connection that waits for its verdict, and the link of an attempt, as messages.
@@ -55,12 +58,14 @@ using listen_atom = caf::atom_constant<caf::atom("listen")>;
 using want_atom = caf::atom_constant<caf::atom("want")>;
 using gone_atom = caf::atom_constant<caf::atom("gone")>;
 using blocked_atom = caf::atom_constant<caf::atom("blocked")>;
+using unwanted_atom = caf::atom_constant<caf::atom("unwanted")>;
 using turn_over_atom = caf::atom_constant<caf::atom("turn-over")>;
 inline constexpr attach_atom attach_v{};
 inline constexpr listen_atom listen_v{};
 inline constexpr want_atom want_v{};
 inline constexpr gone_atom gone_v{};
 inline constexpr blocked_atom blocked_v{};
+inline constexpr unwanted_atom unwanted_v{};
 inline constexpr turn_over_atom turn_over_v{};
 
 /// See network_actor.
@@ -78,8 +83,8 @@ using network_service_actor = network_actor::extend<
     caf::reacts_to<blocked_atom, std::string, blocked_ptr>,
     // INTERNAL: a host_approval has its answer.
     caf::reacts_to<report_atom, review_answer_ptr>,
-    // INTERNAL: the grace of a registration is over.
-    caf::reacts_to<expire_atom, std::string>>;
+    // INTERNAL: the grace of a registration is over; the patience with a question.
+    caf::reacts_to<expire_atom, std::string>, caf::reacts_to<unwanted_atom, std::string>>;
 
 /// The managed network of one session (§108–§117): carries out what network_desk decides. One proxy
 /// for each registration, on listeners that come from inside its sandbox; a host_approval for each
@@ -102,12 +107,19 @@ private:
     caf::typed_response_promise<network_end_ptr> closing;
   };
 
+  struct asked_question {
+    host_approval_actor actor;
+    std::unique_ptr<reactor::timer> patience; ///< runs while no connection waits
+  };
+
   caf::result<std::string> open(const network_open& what);
   void listen(const std::string& registration, reactor::unique_fd listener, std::uint16_t port);
   void carry_out(desk::effects effects);
   void carry_out(desk::answer_wish& effect);
   void carry_out(desk::ask_review& effect);
   void carry_out(desk::withdraw_review& effect);
+  void carry_out(desk::tell_withdrawn& effect);
+  void carry_out(desk::start_patience& effect);
   void carry_out(desk::tell_shared& effect);
   void carry_out(desk::hold& effect);
   void carry_out(desk::end_process& effect);
@@ -121,7 +133,7 @@ private:
   std::uint64_t opened_ = 0;
   std::map<std::string, registration> open_;
   std::map<std::uint64_t, reactor::network_gate::reply> waiting_; ///< by wish
-  std::map<std::string, host_approval_actor> asking_;             ///< by review id
+  std::map<std::string, asked_question> asking_;                  ///< by review id
 };
 
 /// What the sandbox of an attempt must know of the policy.

@@ -144,6 +144,12 @@ std::string host_allows(const std::string& target, const std::vector<proposal>& 
   return text;
 }
 
+std::string host_withdrawn(const std::string& target) {
+  return "The question about " + target + " is withdrawn: " + std::string{host_unwanted} +
+         ". Nothing was opened or refused for good, and an answer to it changes nothing now; when "
+         "the command tries again, it is asked anew.";
+}
+
 std::string host_shared(const std::string& target, const proposal& other) {
   return "The command `" + visible_text(shell_join(other.argv)) +
          "` waits for the answer to the question about " + target +

@@ -4,9 +4,14 @@
 #include "actors/call_flow.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gatehouse::actors {
+
+/// Why a question about a host is withdrawn while its command goes on.
+inline constexpr std::string_view host_unwanted =
+    "no connection waits for the answer any more: its program has ended, or gave up waiting";
 
 /// Texts for the person who is asked. Each says exactly what an approval allows, and what stays
 /// forbidden, since an approval covers nothing that its question did not say (§D5).
@@ -36,6 +41,8 @@ std::string host_retry_allows(const network_context& network);
 std::string host_reason(const std::string& target, const std::string& rule);
 /// @param others commands that wait for the same answer (§110)
 std::string host_allows(const std::string& target, const std::vector<proposal>& others);
+/// To people who saw a question that is withdrawn with `host_unwanted`.
+std::string host_withdrawn(const std::string& target);
 /// To people who see a question that was asked before `other` began to wait for it.
 std::string host_shared(const std::string& target, const proposal& other);
 

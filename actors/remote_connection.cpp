@@ -60,7 +60,7 @@ void remote_connection::hold_back() {
 }
 
 void remote_connection::connect() {
-  held_ = false;
+  held_ = binary_ = false;
   reactor::websocket_client_terms terms;
   terms.bearer = terms_.bearer;
   const auto on_self = [weak = weak_from_this()](auto what) {
@@ -76,6 +76,9 @@ void remote_connection::connect() {
           {},
           [on_self](const reactor::websocket_end& end) {
             on_self([&end](remote_connection& self) { self.lost(end); });
+          },
+          [on_self](std::string_view bytes) {
+            on_self([bytes](remote_connection& self) { self.heard_bytes(bytes); });
           }});
   greeting_.start(terms_.greeting, [on_self] {
     on_self([](remote_connection& self) {
@@ -102,9 +105,10 @@ void remote_connection::greeted(const answer& said) {
     return fail((expired ? "the session there is over: " : "it refused us: ") +
                 said.failed->message);
   }
-  auto session = exec_client::decode_session(said.result);
-  if (!session) return fail(to_string(session.error()));
-  session_ = *std::move(session);
+  auto greeting = exec_client::decode_greeting(said.result);
+  if (!greeting) return fail(to_string(greeting.error()));
+  session_ = std::move(greeting->session_id);
+  binary_ = greeting->binary_output;
   client_->send(exec_client::encode_notification("initialized"));
   ready_ = true;
   lost_at_.reset();
@@ -116,14 +120,25 @@ void remote_connection::heard(std::string_view text) {
   auto read = exec_client::decode_message(text);
   if (!read) return fail("it said what cannot be understood: " + read.error().message);
   if (auto* one = std::get_if<exec_client::process_event>(&*read)) {
-    const auto found = processes_.find(one->process_id);
-    if (found == processes_.end()) return;
-    const auto of = found->second;
-    of->hear(std::move(*one));
+    tell(std::move(*one));
   } else if (const auto* said = std::get_if<answer>(&*read)) {
     const auto node = waiting_.extract(said->id);
     if (!node.empty()) node.mapped()(*said);
   }
+}
+
+void remote_connection::heard_bytes(std::string_view bytes) {
+  if (!binary_) return fail("it breaks the protocol: it sent bytes, and it had not said so");
+  auto read = exec_client::decode_output(bytes);
+  if (!read) return fail("it said what cannot be understood: " + read.error().message);
+  tell(*std::move(read));
+}
+
+void remote_connection::tell(exec_client::process_event one) {
+  const auto found = processes_.find(one.process_id);
+  if (found == processes_.end()) return;
+  const auto of = found->second;
+  of->hear(std::move(one));
 }
 
 void remote_connection::lost(const reactor::websocket_end& end) {

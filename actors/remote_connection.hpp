@@ -52,6 +52,8 @@ private:
   void opened();
   void greeted(const exec_client::answer& said);
   void heard(std::string_view text);
+  void heard_bytes(std::string_view bytes);
+  void tell(exec_client::process_event one);
   void lost(const reactor::websocket_end& end);
   void come_back();
   void hold_back();
@@ -63,6 +65,7 @@ private:
   std::unique_ptr<reactor::websocket_client> client_;
   std::string session_; ///< empty: none
   bool ready_ = false;
+  bool binary_ = false; ///< output comes in binary messages
   bool held_ = false;
   std::size_t waiting_bytes_ = 0; ///< of all processes
   std::optional<reactor::clock::time_point> lost_at_;

@@ -129,7 +129,7 @@ void review_route::on(route::expired&) {
 void review_route::on(route::withdrawn&) {
   if (stage_ == stage::done) return;
   out_.push_back(route::withdraw{});
-  answer(review_decision::abort, reviewer_kind::none, "the call was taken back");
+  answer(review_decision::abort, reviewer_kind::none, "nobody waits for the answer any more");
 }
 
 void review_route::answer(review_decision decision, reviewer_kind reviewer, std::string reason,

@@ -165,7 +165,7 @@ void session_thread::add_network() {
         self, event_v,
         std::make_shared<const thread_event_body>(thread_events::connection_blocked{what}));
   };
-  network.on_shared = terms_.hooks.warn;
+  network.warn = terms_.hooks.warn;
   const auto service = system().spawn<network_service>(std::move(network));
   partners_.network = service;
   turn_over_ = [service](bool interrupted) { caf::anon_send(service, turn_over_v, interrupted); };

@@ -16,7 +16,9 @@
 #include <charconv>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gatehouse::cli {
 namespace {
@@ -118,11 +120,15 @@ std::string decision_in(const actors::audit_entry& e) {
 }
 
 /// Why a call was decided as it was: the words that the console has, too.
-int why(const std::string& call, actors::audit_filter which, actors::audit_store& store) {
+int why(const std::string& call, actors::audit_filter which, actors::audit_store& store,
+        bool json) {
   which.call = call;
   std::string told;
+  std::vector<std::string> entries;         // that it was made of, as JSON
   std::map<std::string, std::string> hosts; // by review id: what the question was about
   const auto done = store.read(which, [&](const actors::audit_entry& e) {
+    if (e.kind == to_string(audit_kind::decision) || e.kind == to_string(audit_kind::review))
+      entries.push_back(as_json(e));
     if (e.kind == to_string(audit_kind::decision)) {
       told += text_in(e, "why");
     } else if (e.kind == to_string(audit_kind::question)) {
@@ -141,7 +147,20 @@ int why(const std::string& call, actors::audit_filter which, actors::audit_store
     complain("the audit has no decision about a call " + call);
     return exit_failed;
   }
-  return print(visible_text(told)) ? exit_ok : exit_failed;
+  if (!json) return print(visible_text(told)) ? exit_ok : exit_failed;
+  json_writer out;
+  out.open('{');
+  out.field("call", call);
+  out.field("why", told);
+  out.key("entries");
+  out.open('[');
+  for (const auto& entry : entries) {
+    out.item();
+    out.raw(std::string_view{entry}.substr(0, entry.size() - 1)); // without its line end
+  }
+  out.close(']');
+  out.close('}');
+  return print(std::move(out).take() + "\n") ? exit_ok : exit_failed;
 }
 
 int verify(const std::string& known, actors::audit_store& store, bool json) {
@@ -217,7 +236,7 @@ int audit_command(arguments given) {
   }
   const bool json = read->has("--json");
   if (what == "show") return show(read->rest().front(), **store, json);
-  if (what == "why") return why(read->rest().front(), *which, **store);
+  if (what == "why") return why(read->rest().front(), *which, **store, json);
   if (what == "verify") return verify(read->value("--known").value_or(""), **store, json);
   if (what == "list") return list(*which, **store, json);
   return read->has("--decisions") ? export_decisions(*which, **store) : list(*which, **store, true);

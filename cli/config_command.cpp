@@ -75,6 +75,10 @@ std::vector<row> rows_of(const config::effective_settings& settings,
       {"auto_review.url", quoted(endpoint.value.url), endpoint.value.url, endpoint.from});
   rows.push_back(
       {"auto_review.model", quoted(endpoint.value.model), endpoint.value.model, endpoint.from});
+  for (const auto& [key, text] : {std::pair{"auto_review.key_env", endpoint.value.key_env},
+                                  std::pair{"auto_review.key_file", endpoint.value.key_file},
+                                  std::pair{"auto_review.ca_file", endpoint.value.ca_file}})
+    if (!text.empty()) rows.push_back({key, quoted(text), text, endpoint.from});
   const auto limit = std::to_string(settings.auto_review_timeout.value.count());
   rows.push_back({"auto_review.timeout_ms", limit, limit, settings.auto_review_timeout.from});
   rows.push_back(switch_row("auto_review.strict", settings.strict_auto_review));
@@ -134,7 +138,8 @@ std::vector<row> rows_of(const config::effective_settings& settings,
   return rows;
 }
 
-std::string settings_as_json(const std::vector<row>& rows, const config::loaded_settings& loaded) {
+std::string settings_as_json(const std::vector<row>& rows, const config::project& project,
+                    const std::vector<std::string>& warnings) {
   std::string out = "{\"settings\":[";
   for (const auto& r : rows) {
     out += out.back() == '[' ? "{" : ",{";
@@ -144,16 +149,15 @@ std::string settings_as_json(const std::vector<row>& rows, const config::loaded_
       out += ",\"file\":" + quoted(r.from.file) + ",\"line\":" + std::to_string(r.from.line);
     out += '}';
   }
-  const auto& project = loaded.project;
   out += "],\"project\":{\"root\":" + quoted(project.root) +
          ",\"has_folder\":" + (project.has_folder ? "true" : "false") +
          ",\"trusted\":" + (project.trusted ? "true" : "false") + "},\"warnings\":[";
-  for (const auto& warning : loaded.warnings)
+  for (const auto& warning : warnings)
     out += (out.back() == '[' ? "" : ",") + quoted(warning);
   return out + "]}\n";
 }
 
-std::string as_text(const std::vector<row>& rows, const config::loaded_settings& loaded) {
+std::string as_text(const std::vector<row>& rows, const config::project& project) {
   std::size_t width = 0;
   for (const auto& r : rows)
     width = std::max(width, r.key.size() + r.text.size() + 3);
@@ -163,7 +167,6 @@ std::string as_text(const std::vector<row>& rows, const config::loaded_settings&
     line.resize(std::max(line.size(), std::min<std::size_t>(width, 60)), ' ');
     out += line + "  # " + describe(r.from) + "\n";
   }
-  const auto& project = loaded.project;
   return out + "project = " + project.root + "  # " +
          (project.has_folder ? (project.trusted ? "trusted" : "not trusted: .gatehouse left out")
                              : "no .gatehouse folder") +
@@ -195,11 +198,13 @@ int config_command(arguments given) {
     return exit_wrong_usage;
   }
   const auto rows = rows_of(start->loaded.settings, *audit, *environments);
-  if (read->has("--json"))
-    return print(settings_as_json(rows, start->loaded)) ? exit_ok : exit_failed;
-  warn(start->loaded.warnings);
-  warn(environments->warnings);
-  return print(as_text(rows, start->loaded)) ? exit_ok : exit_failed;
+  auto warnings = start->loaded.warnings;
+  for (const auto* more : {&audit->warnings, &environments->warnings})
+    warnings.insert(warnings.end(), more->begin(), more->end());
+  const auto& project = start->loaded.project;
+  if (read->has("--json")) return print(settings_as_json(rows, project, warnings)) ? exit_ok : exit_failed;
+  warn(warnings);
+  return print(as_text(rows, project)) ? exit_ok : exit_failed;
 }
 
 } // namespace gatehouse::cli

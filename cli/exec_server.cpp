@@ -88,8 +88,10 @@ void exec_server_host::client::initialize_session(const incoming& request) {
                              {},
                              {}});
   session_ = std::move(found);
-  channel_->send(encode_result(request.id, encode_initialized(session_->id, host_.terms_.info)));
-  session_->attach(channel_);
+  const bool binary = order->binary_output && channel_->bytes();
+  channel_->send(
+      encode_result(request.id, encode_initialized(session_->id, host_.terms_.info, binary)));
+  session_->attach(channel_, binary);
 }
 
 exec_server_host::exec_server_host(exec_server_terms terms)

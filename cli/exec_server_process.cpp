@@ -70,6 +70,7 @@ exec_process::exec_process(const exec_host& host, std::string session, process_s
       sink_{std::move(sink)}, on_started_{std::move(on_started)}, gathered_{limits_for(what_)},
       tails_{reactor::head_tail_buffer{tail_bytes}, reactor::head_tail_buffer{tail_bytes}},
       flush_{*host.loop}, settle_{*host.loop}, later_{*host.loop}, kept_{host.retained_bytes} {
+  gathered_.set_largest(sink_.largest());
   audit_.begin([this](const result<void>& how) {
     if (how) return start();
     fail({code::internal,
@@ -136,7 +137,7 @@ void exec_process::start() {
              tell_closed();
            },
        .on_input_drained = {}});
-  if (!running) return fail({code::internal, running.error().message, "spawnFailed", {}});
+  if (!running) return fail({code::internal, to_string(running.error()), "spawnFailed", {}});
   process_ = std::move(*running);
 }
 
@@ -184,6 +185,7 @@ void exec_process::keep(output_stream stream, std::string_view bytes) {
 }
 
 void exec_process::drained() {
+  gathered_.set_largest(sink_.largest());
   for (const auto stream : std::exchange(owed_, {}))
     if (process_) process_->grant(stream);
 }
@@ -197,21 +199,30 @@ void exec_process::arm() {
   });
 }
 
-void exec_process::emit(const std::vector<reactor::output_delta>& deltas) {
-  for (const auto& delta : deltas)
+void exec_process::emit(std::vector<reactor::output_delta> deltas) {
+  for (auto& delta : deltas)
     emit_chunk(what_.tty                                       ? "pty"
                : delta.stream == output_stream::standard_error ? "stderr"
                                                                : "stdout",
-               delta.bytes);
+               std::move(delta.bytes));
   if (!deltas.empty()) serve_reads();
 }
 
 void exec_process::emit_chunk(std::string_view stream, std::string bytes) {
-  sink_.send(encode_output(what_.process_id, ++seq_, stream, bytes));
-  kept_.add({seq_, stream, std::move(bytes)});
+  retained_output::chunk said{++seq_, stream,
+                              std::make_shared<const std::string>(std::move(bytes))};
+  sink_.output(what_.process_id, said);
+  kept_.add(std::move(said));
 }
 
 void exec_process::exited(const actors::command_end& end) {
+  if (end.failure && end.ending != attempt_ending::not_started && !killed_) {
+    // It ran or may have run: no client may take that for a start that failed.
+    started_ = true;
+    if (const auto tell = std::exchange(on_started_, {})) tell({});
+    gathered_.append(output_stream::standard_error, "gatehouse: " + to_string(*end.failure) + "\n",
+                     host_.loop->now());
+  }
   if (!started_) {
     failure why{code::internal, {}, "spawnFailed", {}};
     if (end.exec_error) {
@@ -220,7 +231,7 @@ void exec_process::exited(const actors::command_end& end) {
                     std::to_string(*end.exec_error) + ")";
       why.kind = missing ? "spawnNotFound" : "spawnDenied";
       why.path = what_.argv.front();
-    } else if (end.failure) {
+    } else if (end.failure && !killed_) {
       why.message = to_string(*end.failure);
       why.kind = "sandboxUnavailable";
     } else {
@@ -366,12 +377,12 @@ std::string exec_process::answer_now(const process_read& order) const {
       [](std::uint64_t seq, const retained_output::chunk& c) { return seq < c.seq; });
   std::size_t bytes = 0;
   for (auto it = first; it != chunks.end(); ++it) {
-    if (!out.chunks.empty() && bytes + it->bytes.size() > order.max_bytes) {
+    if (!out.chunks.empty() && bytes + it->bytes->size() > order.max_bytes) {
       out.next_seq = it->seq;
       break;
     }
-    out.chunks.push_back({it->seq, it->stream, it->bytes});
-    bytes += it->bytes.size();
+    out.chunks.push_back({it->seq, it->stream, *it->bytes});
+    bytes += it->bytes->size();
     if (bytes >= order.max_bytes) {
       out.next_seq = it->seq + 1;
       break;

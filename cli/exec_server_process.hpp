@@ -38,6 +38,9 @@ struct exec_host {
 /// Where what a process says goes.
 struct exec_sink {
   std::function<void(std::string)> send; ///< one notification; dropped while nobody is attached
+  /// Output of a process, in the form that the client wants; dropped likewise.
+  std::function<void(const std::string& process_id, const retained_output::chunk&)> output;
+  std::function<std::size_t()> largest; ///< bytes of output in one message
   std::function<bool()> full; ///< the client takes no more now: the process is read no further
 };
 
@@ -60,7 +63,7 @@ public:
   void interrupt();
   /// Kills the whole tree; one that has not begun never runs. Was it running, or about to?
   bool terminate();
-  /// The client takes more again.
+  /// The client takes more again, or another one has come.
   void drained();
   [[nodiscard]] bool sandboxed() const noexcept;
   [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -77,7 +80,7 @@ private:
   void fail(exec_server::failure why);
   void refuse_network();
   void keep(reactor::output_stream stream, std::string_view bytes);
-  void emit(const std::vector<reactor::output_delta>& deltas);
+  void emit(std::vector<reactor::output_delta> deltas);
   void emit_chunk(std::string_view stream, std::string bytes);
   void arm();
   void exited(const actors::command_end& end);

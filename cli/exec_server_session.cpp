@@ -1,5 +1,7 @@
 #include "cli/exec_server_session.hpp"
 
+#include "protocol/exec_output.hpp"
+
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -9,7 +11,8 @@ namespace {
 
 using namespace exec_server;
 
-constexpr std::size_t max_processes = 1024;     // of one session, ended ones included
+constexpr std::size_t max_processes = 1024;        // of one session, ended ones included
+constexpr std::size_t largest_binary = 256 * 1024; // bytes of output in one message
 constexpr std::size_t full_queue = 1024 * 1024; // bytes that wait before processes are read no more
 
 std::string random_uuid() {
@@ -30,14 +33,16 @@ exec_session::exec_session(exec_server_terms& terms, reactor::worker_pool& worke
                                                                                  std::move(text));
                                                                          }} {}
 
-void exec_session::attach(std::shared_ptr<actors::client_port> channel) {
+void exec_session::attach(std::shared_ptr<actors::client_port> channel, bool binary) {
   expiry.cancel();
   channel_ = std::move(channel);
+  bytes_ = binary ? channel_->bytes() : nullptr;
   drained();
 }
 
 void exec_session::detach() {
   channel_ = nullptr;
+  bytes_ = nullptr;
   drained(); // what nobody takes is retained, the newest of it
 }
 
@@ -55,6 +60,13 @@ exec_sink exec_session::sink() {
   return {[this](std::string text) {
             if (channel_) channel_->send(std::move(text));
           },
+          [this](const std::string& process_id, const retained_output::chunk& said) {
+            if (bytes_)
+              bytes_->send_bytes(encode_output_head(process_id, said.seq, said.stream), said.bytes);
+            else if (channel_)
+              channel_->send(encode_output(process_id, said.seq, said.stream, *said.bytes));
+          },
+          [this] { return bytes_ ? largest_binary : std::size_t{0}; },
           [this] { return channel_ && channel_->queued_bytes() > full_queue; }};
 }
 

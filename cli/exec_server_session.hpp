@@ -17,7 +17,8 @@ public:
   exec_session(exec_server_terms& terms, reactor::worker_pool& workers);
 
   void call(const exec_server::incoming& request, exec_reply answer);
-  void attach(std::shared_ptr<actors::client_port> channel);
+  /// @param binary output goes over its `bytes` (protocol/exec_output.hpp), else as text
+  void attach(std::shared_ptr<actors::client_port> channel, bool binary);
   void detach();
   [[nodiscard]] bool attached() const noexcept { return channel_ != nullptr; }
   /// The client reads again.
@@ -33,6 +34,7 @@ private:
 
   exec_server_terms& terms_;
   std::shared_ptr<actors::client_port> channel_;
+  actors::bytes_port* bytes_ = nullptr; ///< of `channel_`, when its client wants output so
   std::map<std::string, std::unique_ptr<exec_process>> processes_;
   std::vector<std::string> started_; ///< the names of `processes_`, oldest first
   std::vector<std::unique_ptr<exec_process>> failed_;

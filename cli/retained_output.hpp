@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +16,7 @@ public:
   struct chunk {
     std::uint64_t seq = 0; ///< rising
     std::string_view stream;
-    std::string bytes;
+    std::shared_ptr<const std::string> bytes; ///< may still be on its way to a client, too
   };
   explicit retained_output(std::size_t most_bytes) : most_bytes_{most_bytes} {}
 

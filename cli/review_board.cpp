@@ -95,10 +95,11 @@ board_step review_board::resolved(const rpc::app::request_resolved& outcome) {
   open_.erase(open_.begin() + (known - open_.data()));
   if (ours) return {};
   board_step step;
-  step.text = "\n  Answered elsewhere: " + one_line(outcome.decision) + " by " +
-              one_line(outcome.reviewer) +
-              (outcome.reason.empty() ? "" : " (" + one_line(outcome.reason) + ")") + ": " +
-              command + "\n";
+  step.text =
+      (outcome.reviewer == "none" ? std::string{"\n  No longer asked"}
+                                  : "\n  Answered elsewhere: " + one_line(outcome.decision) +
+                                        " by " + one_line(outcome.reviewer)) +
+      (outcome.reason.empty() ? "" : " (" + one_line(outcome.reason) + ")") + ": " + command + "\n";
   if (shown_ != outcome.request_id) return step;
   shown_.clear();
   paused_ = waiting() > 0;

@@ -96,10 +96,10 @@ bool lost_output(const output_writer& out) {
 /// A question is read below the output that led to it, and nothing is written over it: a command
 /// that runs on could draw another question there.
 actors::question_asker after_output(actors::question_asker ask, const writer_ptr& out) {
-  return [ask = std::move(ask), out](const review_request& question,
+  return [ask = std::move(ask), out](const review_request& question, const std::string& why,
                                      const std::atomic<bool>& withdrawn) {
     const auto quiet = out->keep_back(withdrawn);
-    return ask(question, withdrawn);
+    return ask(question, why, withdrawn);
   };
 }
 

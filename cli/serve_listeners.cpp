@@ -24,11 +24,15 @@ error bad_address(std::string_view text, std::string_view why) {
 }
 
 /// A client behind a WebSocket.
-class websocket_port : public actors::client_port {
+class websocket_port : public actors::client_port, public actors::bytes_port {
 public:
   explicit websocket_port(std::shared_ptr<websocket_connection> connection)
       : connection_{std::move(connection)} {}
   void send(std::string text) override { connection_->send(std::move(text)); }
+  void send_bytes(std::string head, std::shared_ptr<const std::string> bytes) override {
+    connection_->send_bytes(std::move(head), std::move(bytes));
+  }
+  [[nodiscard]] actors::bytes_port* bytes() override { return this; }
   [[nodiscard]] std::size_t queued_bytes() const override { return connection_->queued_bytes(); }
   void close(int code, const std::string& reason) override {
     connection_->close(static_cast<std::uint16_t>(code), reason);
@@ -63,6 +67,14 @@ struct client_counts {
 /// Where descriptors are scarce, commands need most of them.
 std::size_t most_clients() {
   return std::min(std::size_t{1024}, reactor::descriptor_limit() / 8);
+}
+
+/// The same of those that have shown no credential yet.
+reactor::websocket_terms terms_here() {
+  reactor::websocket_terms terms;
+  terms.waiting_connections =
+      std::clamp(reactor::descriptor_limit() / 16, std::size_t{4}, terms.waiting_connections);
+  return terms;
 }
 
 constexpr std::chrono::seconds silence_limit{30};
@@ -197,8 +209,9 @@ open_listener(reactor::event_loop& loop, const client_taker& take, const listen_
   };
   auto server =
       at.what == listen_address::kind::local
-          ? reactor::websocket_server::listen_unix(loop, at.path, {}, judge, open)
-          : reactor::websocket_server::listen_tcp(loop, at.host, at.port, {}, judge, open);
+          ? reactor::websocket_server::listen_unix(loop, at.path, terms_here(), judge, open)
+          : reactor::websocket_server::listen_tcp(loop, at.host, at.port, terms_here(), judge,
+                                                  open);
   if (!server) return server.error();
   return std::unique_ptr<listener>{std::make_unique<websocket_listener>(*std::move(server), at)};
 }

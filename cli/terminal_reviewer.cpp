@@ -1,5 +1,6 @@
 #include "cli/terminal_reviewer.hpp"
 
+#include "cli/question_answer.hpp"
 #include "cli/question_view.hpp"
 
 #include <atomic>
@@ -61,51 +62,27 @@ std::optional<std::string> read_line(int fd, const std::atomic<bool>& withdrawn,
   }
 }
 
-review_answer answer_of(const review_request& question, review_decision decision,
-                        std::string reason) {
-  return {question.review_id, question.digest, decision, reviewer_kind::user, std::move(reason)};
-}
-
-std::optional<review_decision> decision_of(const review_request& question, std::string_view key) {
-  if (key == "y") return review_decision::approved;
-  if (key == "s" && question.session_offered) return review_decision::approved_for_session;
-  if (key == "r" && !question.proposed_amendment.empty())
-    return review_decision::approved_execpolicy_amendment;
-  if (key == "n") return review_decision::denied;
-  if (key == "q") return review_decision::abort;
-  return std::nullopt;
-}
-
-/// A decision about a host that holds from now on.
-std::optional<review_answer> host_rule_of(const review_request& question, std::string_view key) {
-  if (!question.network || (key != "r" && key != "d")) return std::nullopt;
-  if (key == "r" && question.prompt_rule_stands) return std::nullopt;
-  auto answer = answer_of(question, review_decision::network_policy_amendment, "");
-  answer.denies_host = key == "d";
-  return answer;
-}
-
-review_answer ask_at(int terminal, const review_request& question,
+review_answer ask_at(int terminal, const review_request& question, const std::string& why,
                      const std::atomic<bool>& withdrawn) {
   // What was typed before the question stood is no answer to it.
   ::tcflush(terminal, TCIFLUSH);
   // A command that ran before, or runs, may have left a colour or a character set that hides it.
   constexpr std::string_view readable = "\x0f\x1b[0m";
-  const auto text =
-      question_text(view_of(question), "gatehouse: approval needed", look_of_terminal(terminal));
+  const auto look = look_of_terminal(terminal);
+  const auto text = question_text(view_of(question), "gatehouse: approval needed", look) +
+                    look.dim("  [?] why\n");
   if (!write_whole(terminal,
-                   question.attempt > 1 || question.network ? std::string{readable} + text : text))
-    return answer_of(question, review_decision::denied, "the terminal cannot be written to");
+                 question.attempt > 1 || question.network ? std::string{readable} + text : text))
+    return user_answer(question, review_decision::denied, "the terminal cannot be written to");
   continued = false;
   const auto ask_again = [&] { write_whole(terminal, text + "> "); };
   for (;;) {
     write_whole(terminal, "> ");
     const auto line = read_line(terminal, withdrawn, ask_again);
-    if (!line) return answer_of(question, review_decision::denied, "no answer: end of input");
-    if (auto answer = host_rule_of(question, *line)) return *answer;
-    if (const auto decision = decision_of(question, *line))
-      return answer_of(question, *decision, "");
-    write_whole(terminal, "  please type one of the letters in brackets, then Enter\n");
+    if (!line) return user_answer(question, review_decision::denied, "no answer: end of input");
+    auto step = type_answer(question, *line, why);
+    if (step.answer) return *std::move(step.answer);
+    write_whole(terminal, step.text);
   }
 }
 
@@ -121,11 +98,11 @@ actors::question_asker terminal_asker() {
   ::sigaction(SIGCONT, &going_on, nullptr);
   // Hosts may be asked about at the same time: one question at a time stands there.
   const auto one_at_a_time = std::make_shared<std::mutex>();
-  return [terminal, one_at_a_time](const review_request& question,
+  return [terminal, one_at_a_time](const review_request& question, const std::string& why,
                                    const std::atomic<bool>& withdrawn) {
     const std::lock_guard turn{*one_at_a_time};
-    if (withdrawn) return answer_of(question, review_decision::denied, "the question is moot");
-    return ask_at(terminal, question, withdrawn);
+    if (withdrawn) return user_answer(question, review_decision::denied, "the question is moot");
+    return ask_at(terminal, question, why, withdrawn);
   };
 }
 

@@ -130,6 +130,8 @@ std::string_view refusal_text(network_refusal reason) {
   case network_refusal::denied_by_user: return "a reviewer refused this host";
   case network_refusal::local_address: return "it is not a public address";
   case network_refusal::malformed_host: return "the host is not understood";
+  case network_refusal::malformed: return "the request is not understood";
+  case network_refusal::not_carried: return "the proxy does not carry this kind of request";
   case network_refusal::names_disagree: return "the request names two different servers";
   case network_refusal::method: return "the network is read-only: the method may change something";
   case network_refusal::tunnel: return "this kind of connection is not carried";
@@ -137,6 +139,12 @@ std::string_view refusal_text(network_refusal reason) {
   case network_refusal::question_closed: return "the question about this host was not answered";
   }
   return "no rule allows this host";
+}
+
+std::string name_of(const blocked_connection& what) {
+  return what.target.host.empty()
+             ? "a request that names no host (" + std::string{to_string(what.target.protocol)} + ")"
+             : to_string(what.target);
 }
 
 std::string way_to(const blocked_connection& what) {
@@ -148,6 +156,11 @@ std::string way_to(const blocked_connection& what) {
            "` in the profile's network.domains, and say why it is needed.";
   case network_refusal::question_closed:
     return "Run the command again and leave it time until the user has answered.";
+  case network_refusal::not_carried:
+    return "Ask the proxy for it by HTTP, CONNECT or SOCKS5 CONNECT (HTTP_PROXY, HTTPS_PROXY and "
+           "ALL_PROXY lead there), or tell the user what is needed and why.";
+  case network_refusal::malformed:
+    return "Correct the request, or tell the user what is needed and why.";
   case network_refusal::malformed_host:
   case network_refusal::names_disagree:
     return "Correct the request; spelling a host in another way reaches nothing more.";
@@ -171,13 +184,18 @@ denial denial_of(const blocked_connection& what) {
 }
 
 std::string blocked_connection_message(const blocked_connection& what) {
+  // Here another client is what helps.
+  const bool unserved =
+      what.reason == network_refusal::malformed || what.reason == network_refusal::not_carried;
   return lines({
-      "Gatehouse blocked the connection to " + to_string(what.target) + ": " +
-          std::string{refusal_text(what.reason)} +
+      std::string{"Gatehouse blocked "} + (what.target.host.empty() ? "" : "the connection to ") +
+          name_of(what) + ": " + std::string{refusal_text(what.reason)} +
           (what.rule.empty() ? "." : " (" + what.rule + ")."),
       what.detail.empty() ? std::string{} : sentence(what.detail),
-      "This is a decision of the session's network policy, not a fault of the network: another "
-      "client, another address or a way around the proxy is refused as well.",
+      unserved ? ""
+               : "This is a decision of the session's network policy, not a fault of the network: "
+                 "another "
+                 "client, another address or a way around the proxy is refused as well.",
       way_to(what),
   });
 }
@@ -187,12 +205,11 @@ std::string blocked_connections_note(const std::vector<blocked_connection>& bloc
   std::vector<std::string> hosts;
   std::string text;
   for (const auto& what : blocked) {
-    const auto host = what.target.host.empty() ? std::string{} : to_string(what.target);
+    const auto host = name_of(what);
     if (std::ranges::find(hosts, host) != hosts.end()) continue;
     hosts.push_back(host);
     if (hosts.size() > most_shown) continue;
-    text += "\n- " + (host.empty() ? "a request that names no host" : host) + ": " +
-            std::string{refusal_text(what.reason)} +
+    text += "\n- " + host + ": " + std::string{refusal_text(what.reason)} +
             (what.rule.empty() ? "." : " (" + what.rule + ").") +
             (what.detail.empty() ? std::string{} : " " + sentence(what.detail)) + " " +
             way_to(what);
@@ -271,9 +288,14 @@ std::string input_failure_message(const error& failure) {
                 failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
 }
 
-std::string lost_message(const error& failure) {
-  return lines({sentence("What became of the command is not known: " + failure.message),
-                failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
+std::string cut_message(const attempt_record& attempt) {
+  const bool lost = attempt.ending == attempt_ending::lost;
+  if (!attempt.failure || !(lost || attempt.ending == attempt_ending::signalled)) return {};
+  const auto& [code, what, remedy] = *attempt.failure;
+  return lines(
+      {sentence((lost ? "What became of the command is not known: " : "The command was killed: ") +
+                what),
+       remedy.empty() ? std::string{} : sentence("Next: " + remedy)});
 }
 
 std::string patch_failure_message(const error& failure) {

@@ -1,6 +1,7 @@
 #include "protocol/exec_client.hpp"
 
 #include "protocol/base64.hpp"
+#include "protocol/exec_output.hpp"
 #include "protocol/json_writer.hpp"
 #include "protocol/path_uri.hpp"
 #include "protocol/profile_json.hpp"
@@ -200,6 +201,8 @@ result<failure> failure_of(const json_node& node) {
 std::string initialize_params(std::string_view client_name, std::string_view resume_session_id) {
   auto json = begin();
   json.field("clientName", client_name);
+  json.key("binaryOutput");
+  json.number(static_cast<std::int64_t>(exec_server::binary_output_version));
   if (!resume_session_id.empty()) json.field("resumeSessionId", resume_session_id);
   return finish(std::move(json));
 }
@@ -355,13 +358,28 @@ result<read_result> decode_read(std::string_view process_id, const json_tree& tr
   return out;
 }
 
-result<std::string> decode_session(const json_tree& tree) {
+result<process_event> decode_output(std::string_view message) {
+  const auto said = exec_server::decode_binary_output(message);
+  if (!said) return said.error();
+  return process_event{std::string{said->process_id}, said->seq,
+                       process_event::output{std::string{said->stream}, std::string{said->bytes}}};
+}
+
+result<greeting> decode_greeting(const json_tree& tree) {
   const json_node root{tree, server_message()};
   const auto fields = root.open_object();
   if (!fields) return fields.error();
   const auto id = fields->need("sessionId");
   if (!id) return id.error();
-  return id->text();
+  auto text = id->text();
+  if (!text) return text.error();
+  greeting out{*std::move(text), false};
+  if (const auto binary = fields->find("binaryOutput"); binary && !binary->is_null()) {
+    constexpr auto known = static_cast<std::int64_t>(exec_server::binary_output_version);
+    if (const auto version = binary->integer(known, known); !version) return version.error();
+    out.binary_output = true;
+  }
+  return out;
 }
 
 result<std::string> decode_write(const json_tree& tree) {

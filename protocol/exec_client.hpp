@@ -14,6 +14,7 @@
 namespace gatehouse::exec_client {
 
 // Parameters of requests, as JSON.
+/// Asks for binary output, which a server that does not know it leaves out of its greeting.
 std::string initialize_params(std::string_view client_name, std::string_view resume_session_id);
 /// `policy` and `managed_network` of `what` are passed on, too.
 std::string start_params(const exec_server::process_start& what);
@@ -50,6 +51,9 @@ struct answer {
   std::optional<exec_server::failure> failed;
 };
 
+/// A binary message. Error as of `decode_message`.
+result<process_event> decode_output(std::string_view message);
+
 /// Anything that is not for us (other notifications, requests) is ignored.
 struct other {};
 
@@ -67,8 +71,13 @@ struct read_result {
   std::uint64_t lost_bytes = 0; ///< of output that stood between and was no longer kept
 };
 result<read_result> decode_read(std::string_view process_id, const json_tree& result);
-/// `sessionId` of the answer to initialize.
-result<std::string> decode_session(const json_tree& result);
+/// The answer to initialize.
+struct greeting {
+  std::string session_id;
+  bool binary_output = false; ///< output comes in binary messages
+};
+/// Also an error: binary output of a version that was not asked for.
+result<greeting> decode_greeting(const json_tree& result);
 /// `status` of the answer to process/write.
 result<std::string> decode_write(const json_tree& result);
 

@@ -3,8 +3,6 @@
 #include "protocol/utf8.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
 
 namespace gatehouse {
@@ -34,12 +32,6 @@ std::uint64_t line_count(std::string_view text) {
   return ends + (!text.empty() && text.back() != '\n' ? 1 : 0);
 }
 
-std::string seconds(std::chrono::microseconds time) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4f", static_cast<double>(time.count()) / 1e6);
-  return text.data();
-}
-
 } // namespace
 
 std::uint64_t token_count(std::uint64_t bytes) noexcept {
@@ -61,19 +53,6 @@ truncated_text truncate_to_tokens(std::string_view text, std::uint64_t tokens, s
                            : "Total output lines: " + std::to_string(line_count(text));
   out.append("\n\n").append(head).append(marker).append(tail);
   return {std::move(out), text.size() - head.size() - tail.size()};
-}
-
-std::string exec_result_text(const exec_result& result, std::uint64_t max_tokens) {
-  std::string out =
-      "Chunk ID: " + result.chunk_id + "\nWall time: " + seconds(result.wall) + " seconds\n";
-  if (result.exit_code)
-    out += "Process exited with code " + std::to_string(*result.exit_code) + "\n";
-  if (result.session_id)
-    out += "Process running with session ID " + std::to_string(*result.session_id) + "\n";
-  out += "Original token count: " + std::to_string(token_count(result.total_bytes)) + "\nOutput:\n";
-  return out +
-         truncate_to_tokens(result.output, max_tokens, result.total_bytes, result.omitted_bytes)
-             .text;
 }
 
 } // namespace gatehouse

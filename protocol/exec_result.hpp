@@ -34,7 +34,4 @@ struct truncated_text {
 truncated_text truncate_to_tokens(std::string_view text, std::uint64_t tokens,
                                   std::uint64_t whole = 0, std::uint64_t omitted_bytes = 0);
 
-/// The block of text the model reads.
-std::string exec_result_text(const exec_result& result, std::uint64_t max_tokens);
-
 } // namespace gatehouse

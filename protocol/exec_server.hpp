@@ -92,9 +92,11 @@ struct process_write {
 struct initialize {
   std::string client_name;
   std::string resume_session_id; ///< empty: a new session
+  bool binary_output = false;    ///< output as protocol/exec_output.hpp has it, where that can be
 };
 
 // Each takes `params`. Errors are about the request: `code::invalid_params`.
+/// Of `binaryOutput` also an error: a version that is not known.
 result<initialize> decode_initialize(const json_tree& params);
 result<process_start> decode_process_start(const json_tree& params);
 result<process_read> decode_process_read(const json_tree& params);
@@ -207,6 +209,8 @@ struct environment_info {
   std::string cwd, home, tmpdir;
 };
 std::string encode_environment_info(const environment_info& info);
-std::string encode_initialized(std::string_view session_id, const environment_info& info);
+/// @param binary_output output will come so: the client has asked for it, and the connection can
+std::string encode_initialized(std::string_view session_id, const environment_info& info,
+                               bool binary_output = false);
 
 } // namespace gatehouse::exec_server

@@ -1,4 +1,5 @@
 #include "protocol/base64.hpp"
+#include "protocol/exec_output.hpp"
 #include "protocol/exec_server.hpp"
 #include "protocol/json_writer.hpp"
 #include "protocol/path_uri.hpp"
@@ -271,7 +272,14 @@ incoming parse_incoming(std::string_view message) {
 result<initialize> decode_initialize(const json_tree& params) {
   auto name = text(params, "clientName");
   if (!name) return name.error();
-  initialize out{*std::move(name), {}};
+  initialize out{*std::move(name), {}, false};
+  const auto binary = number(params, "binaryOutput", 0);
+  if (!binary) return binary.error();
+  out.binary_output = !is_null(member(params, "binaryOutput"));
+  if (out.binary_output && *binary != binary_output_version)
+    return wrong("binaryOutput", "has version " + std::to_string(*binary) + ", and only " +
+                                     std::to_string(binary_output_version) +
+                                     " is known: ask for that, or leave it out");
   if (is_null(member(params, "resumeSessionId"))) return out;
   auto resume = text(params, "resumeSessionId");
   if (!resume) return resume.error();

@@ -1,4 +1,5 @@
 #include "protocol/base64.hpp"
+#include "protocol/exec_output.hpp"
 #include "protocol/exec_server.hpp"
 #include "protocol/json_writer.hpp"
 #include "protocol/path_uri.hpp"
@@ -181,9 +182,11 @@ std::string encode_environment_info(const environment_info& info) {
   return std::move(out).take();
 }
 
-std::string encode_initialized(std::string_view session_id, const environment_info& info) {
+std::string encode_initialized(std::string_view session_id, const environment_info& info,
+                               bool binary_output) {
   return "{\"sessionId\":" + quoted(session_id) +
-         ",\"environmentInfo\":" + encode_environment_info(info) + "}";
+         ",\"environmentInfo\":" + encode_environment_info(info) +
+         (binary_output ? ",\"binaryOutput\":" + std::to_string(binary_output_version) : "") + "}";
 }
 
 } // namespace gatehouse::exec_server

@@ -15,7 +15,7 @@ std::string_view to_string(network_protocol p) noexcept {
 std::string to_string(const host_key& key) {
   const bool v6 = key.host.find(':') != std::string::npos;
   return std::string{to_string(key.protocol)} + "://" + (v6 ? "[" + key.host + "]" : key.host) +
-         ":" + std::to_string(key.port);
+         (key.port == 0 ? "" : ":" + std::to_string(key.port));
 }
 
 std::string_view to_string(network_refusal r) noexcept {
@@ -25,6 +25,8 @@ std::string_view to_string(network_refusal r) noexcept {
   case network_refusal::denied_by_user: return "denied_by_user";
   case network_refusal::local_address: return "local_address";
   case network_refusal::malformed_host: return "malformed_host";
+  case network_refusal::malformed: return "malformed";
+  case network_refusal::not_carried: return "not_carried";
   case network_refusal::names_disagree: return "names_disagree";
   case network_refusal::method: return "method";
   case network_refusal::tunnel: return "tunnel";

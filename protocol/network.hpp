@@ -24,7 +24,8 @@ struct host_key {
   auto operator<=>(const host_key&) const = default;
 };
 
-/// "https://example.org:443", "socks5_tcp://[2001:db8::1]:22": for people and hooks (§113).
+/// "https://example.org:443", "socks5_tcp://[2001:db8::1]:22": for people and hooks (§113). Without
+/// the port where it is 0, not known.
 std::string to_string(const host_key& key);
 
 /// Why the managed network refused a connection.
@@ -39,6 +40,8 @@ enum class network_refusal : std::uint8_t {
   tunnel,          ///< limited mode: methods inside a tunnel cannot be seen
   unattributed,    ///< the call it belongs to is over
   question_closed, ///< the question was withdrawn before it was answered
+  malformed,       ///< the request breaks the rules of its protocol
+  not_carried,     ///< the proxy does not serve this kind of request: SOCKS4, UDP, ftp:// …
 };
 /// "not_listed", "denied_by_rule", …
 std::string_view to_string(network_refusal r) noexcept;

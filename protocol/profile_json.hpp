@@ -28,7 +28,4 @@ result<additional_permissions> decode_additional_permissions(std::string_view js
 /// The read/write form where it can say everything, else the one with entries.
 std::string encode_additional_permissions(const additional_permissions& overlay);
 
-/// One entry as it stands in a profile: `{"path":…,"access":…}`.
-std::string encode_profile_entry(const profile_entry& entry);
-
 } // namespace gatehouse

@@ -108,8 +108,4 @@ std::string encode_additional_permissions(const additional_permissions& overlay)
   return json::serialize(object);
 }
 
-std::string encode_profile_entry(const profile_entry& entry) {
-  return json::serialize(encode_entry(entry));
-}
-
 } // namespace gatehouse

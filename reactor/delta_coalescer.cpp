@@ -3,6 +3,7 @@
 #include "protocol/utf8.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gatehouse::reactor {
 
@@ -50,7 +51,7 @@ std::size_t delta_coalescer::earlier() const {
 
 /// How much of `bytes` the next delta takes, if all of it is to go.
 std::size_t delta_coalescer::next_piece(std::string_view bytes, bool short_output) const {
-  const auto most = std::min(bytes.size(), limits_.bytes);
+  const auto most = std::min(bytes.size(), std::max(limits_.bytes, limits_.largest));
   if (!short_output) return most;
   const auto end = bytes.find('\n');
   // A beginning of a line has nothing of its own to wait for: it goes with the line before.
@@ -74,9 +75,17 @@ void delta_coalescer::emit(std::size_t index, bool whole, std::vector<output_del
       if (begun == piece.size() && last) break;
       if (begun < piece.size()) piece.remove_suffix(begun);
     }
+    const bool alone = done == 0 && last && c.bytes.capacity() <= 2 * piece.size();
     done += piece.size();
     if (announced_ < limits_.deltas) {
       ++announced_;
+      if (alone) { // all but a begun character goes: its memory with it
+        std::string left{bytes.substr(done)};
+        c.bytes.resize(done);
+        out.push_back({static_cast<output_stream>(index), std::exchange(c.bytes, std::move(left))});
+        done = 0;
+        break;
+      }
       out.push_back({static_cast<output_stream>(index), std::string{piece}});
     } else {
       unannounced_ += piece.size();
@@ -95,10 +104,6 @@ std::optional<clock::time_point> delta_coalescer::due() const {
     if (const auto one = due_of(c))
       earliest = std::min(earliest.value_or(clock::time_point::max()), *one);
   return earliest;
-}
-
-std::size_t delta_coalescer::waiting_bytes() const noexcept {
-  return channels_[0].bytes.size() + channels_[1].bytes.size();
 }
 
 } // namespace gatehouse::reactor

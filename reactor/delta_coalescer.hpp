@@ -26,7 +26,8 @@ struct output_delta {
 inline constexpr std::chrono::milliseconds line_wait{2};
 
 struct delta_limits {
-  std::size_t bytes = 8192;                                     ///< of one delta
+  std::size_t bytes = 8192; ///< of one delta: with so many it is full
+  std::size_t largest = 0;  ///< of one delta when more wait than that; less than `bytes`: as it
   std::chrono::microseconds wait{10'000};                       ///< from its first byte
   bool terminal = false;                                        ///< on a terminal
   std::size_t deltas = std::numeric_limits<std::size_t>::max(); ///< of all; then only counted
@@ -41,13 +42,14 @@ public:
   explicit delta_coalescer(delta_limits limits) : limits_{limits} {}
 
   void append(output_stream stream, std::string_view bytes, clock::time_point now);
+  /// Of deltas that are taken from now on; see `delta_limits`.
+  void set_largest(std::size_t bytes) noexcept { limits_.largest = bytes; }
   /// What is due.
   std::vector<output_delta> take(clock::time_point now);
   /// All of it: the streams have ended.
   std::vector<output_delta> take_all();
   /// When `take` next has something by time alone.
   [[nodiscard]] std::optional<clock::time_point> due() const;
-  [[nodiscard]] std::size_t waiting_bytes() const noexcept;
   /// Bytes that were not announced because all deltas are spent.
   [[nodiscard]] std::uint64_t unannounced_bytes() const noexcept { return unannounced_; }
 

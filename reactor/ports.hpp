@@ -63,8 +63,10 @@ public:
                                                   const std::string& host, std::string_view named,
                                                   named_by by) = 0;
   /// The request could not even be read, or asks for what is never carried; for the record.
-  /// @param what as far as it is known
-  virtual void unreadable(const connection_facts& what, const std::string& why) = 0;
+  /// @param what as far as it is known: an empty host, a port of 0
+  /// @param reason network_refusal::malformed or not_carried
+  virtual void unreadable(const connection_facts& what, network_refusal reason,
+                          const std::string& why) = 0;
 };
 
 /// Turns names into addresses. Used on the loop only.

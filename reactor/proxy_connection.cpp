@@ -50,7 +50,8 @@ void proxy_connection::start() {
     return decide();
   }
   limit_.start(terms_->limits.request, [this] {
-    fail(408, socks5_reply::expired, "No whole request came within the time limit.");
+    fail(408, socks5_reply::expired,
+         "No whole request came to the Gatehouse proxy within the time limit: send it at once.");
   });
   read_client();
 }
@@ -161,10 +162,14 @@ void proxy_connection::feed_http(std::string_view bytes) {
   switch (http_.feed(bytes, taken)) {
   case http_head_reader::state::more: return read_client();
   case http_head_reader::state::bad:
-    terms_->gate->unreadable(facts_, "HTTP: " + http_.why());
-    return answer_and_leave(proxy_answer(
-        http_.status(), "",
-        "The request was not understood by the Gatehouse proxy: " + http_.why() + "."));
+    facts_.host = http_.head().host;
+    facts_.port = http_.head().port;
+    facts_.method = http_.head().connect ? std::string{} : http_.head().method;
+    if (http_.head().connect) facts_.protocol = network_protocol::https;
+    terms_->gate->unreadable(facts_, http_.reason(), "HTTP: " + http_.why());
+    return answer_and_leave(
+        proxy_answer(http_.status(), "",
+                    "The request was not understood by the Gatehouse proxy: " + http_.why() + "."));
   case http_head_reader::state::done: break;
   }
   const auto& head = http_.head();
@@ -190,7 +195,10 @@ void proxy_connection::feed_socks(std::string_view bytes) {
                      rest.empty() ? self->read_client() : self->feed_socks(rest);
                    });
     case socks5_reader::state::bad:
-      terms_->gate->unreadable(facts_, std::string{socks_.why()});
+      facts_.host = socks_.host();
+      facts_.port = socks_.port();
+      if (socks_.udp()) facts_.protocol = network_protocol::socks5_udp;
+      terms_->gate->unreadable(facts_, socks_.reason(), std::string{socks_.why()});
       return answer_and_leave(socks_.refusal());
     case socks5_reader::state::done:
       facts_.host = socks_.host();
@@ -226,8 +234,11 @@ void proxy_connection::resolve() {
   if (const auto literal = parse_ip_address(host_)) return resolved({*literal});
   if (host_ == "localhost") return resolved({ipv4_address(0x7f000001), *parse_ip_address("::1")});
   limit_.start(terms_->limits.connect, [this] {
-    fail(504, socks5_reply::host_unreachable,
-         "The name " + host_ + " could not be resolved in time.");
+    fail(
+        504, socks5_reply::host_unreachable,
+        "The name " + host_ +
+            " could not be resolved in time on this machine. The host itself is allowed: try again "
+            "later, or tell the user.");
   });
   terms_->resolver->resolve(host_, [weak = weak_from_this()](const std::vector<ip_address>& found) {
     if (const auto self = weak.lock()) self->resolved(found);
@@ -238,10 +249,12 @@ void proxy_connection::resolved(const std::vector<ip_address>& addresses) {
   if (step_ != step::resolving) return;
   limit_.cancel();
   if (addresses.empty())
-    return fail(502, socks5_reply::host_unreachable,
-                "The name " + host_ +
-                    " has no address: it does not exist, or name resolution "
-                    "fails on this machine. The host itself is allowed.");
+    return fail(
+        502, socks5_reply::host_unreachable,
+        "The name " + host_ +
+            " has no address: it does not exist, or name resolution "
+            "fails on this machine. The host itself is allowed: check the name, or tell the "
+            "user.");
   auto verdict = terms_->gate->check(facts_, host_, addresses);
   if (verdict.allowed.empty()) return refuse(verdict.reason, verdict.message);
   step_ = step::dialling;
@@ -256,7 +269,8 @@ void proxy_connection::dialled(result<unique_fd> socket) {
   if (!socket)
     return fail(502, socks5_reply::host_unreachable,
                 "No connection to " + host_and_port(host_, facts_.port, true) + ": " +
-                    socket.error().message + ". The host itself is allowed.");
+                    socket.error().message +
+                    ". The host itself is allowed: try again later, or tell the user.");
   server_ = std::make_shared<watched_fd>(terms_->loop, std::move(*socket));
   touch();
   if (facts_.protocol == network_protocol::http) {
@@ -285,7 +299,8 @@ void proxy_connection::dialled(result<unique_fd> socket) {
 void proxy_connection::forward_body(std::string_view bytes) {
   const auto used = body_->feed(bytes);
   if (body_->bad()) {
-    terms_->gate->unreadable(facts_, "HTTP: the body of the request breaks the rules");
+    terms_->gate->unreadable(facts_, network_refusal::malformed,
+                             "HTTP: the body of the request breaks the rules");
     return end();
   }
   touch();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace gatehouse::reactor {
 namespace {
@@ -86,7 +87,10 @@ http_head_reader::state http_head_reader::parse() {
       if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f)
         return refuse(400, "the head holds a control character");
     const auto read = first ? parse_request_line(line) : parse_header(line);
-    if (read == state::bad) return read;
+    if (read == state::bad) {
+      if (head_.host.empty()) name_host_in(rest);
+      return read;
+    }
     first = false;
   }
   if (head_.host_headers.empty() && version_ == "HTTP/1.1")
@@ -122,14 +126,44 @@ http_head_reader::state http_head_reader::parse_request_line(std::string_view li
   constexpr std::string_view scheme = "http://";
   if (target.starts_with('/') || target == "*")
     return refuse(400, "this is a proxy: the target must be a whole URL, http://host/path");
-  if (target.size() < scheme.size() || !equal_caseless(target.substr(0, scheme.size()), scheme))
+  if (target.size() < scheme.size() || !equal_caseless(target.substr(0, scheme.size()), scheme)) {
+    name_host_of(target);
+    if (target.find("://") != std::string_view::npos) reason_ = network_refusal::not_carried;
     return refuse(400, "only http:// URLs are forwarded; ask for others with CONNECT host:port");
+  }
   auto rest = target.substr(scheme.size());
   const auto slash = std::min(rest.find_first_of("/?#"), rest.size());
   head_.path = std::string{rest.substr(slash)};
   if (head_.path.find('#') != std::string::npos) return refuse(400, "the target holds a fragment");
   if (head_.path.empty() || head_.path.front() != '/') head_.path.insert(0, 1, '/');
   return parse_authority(rest.substr(0, slash), 80);
+}
+
+/// Of a URL that is not forwarded: for the record. Whoever logs in there is left out.
+void http_head_reader::name_host_of(std::string_view url) {
+  constexpr std::pair<std::string_view, std::uint16_t> ports[] = {
+      {"ftp", 21}, {"https", 443}, {"ws", 80}, {"wss", 443}};
+  const auto mark = url.find("://");
+  if (mark == std::string_view::npos) return;
+  const auto* known = std::ranges::find_if(
+      ports, [&](const auto& one) { return equal_caseless(one.first, url.substr(0, mark)); });
+  auto authority = url.substr(mark + 3);
+  authority = authority.substr(0, authority.find_first_of("/?#"));
+  authority.remove_prefix(authority.rfind('@') + 1); // 0 where there is none
+  parse_authority(authority, known == std::end(ports) ? std::uint16_t{0} : known->second);
+}
+
+/// For the record: what a client that takes the proxy for the server itself asks for.
+void http_head_reader::name_host_in(std::string_view headers) {
+  constexpr std::string_view name = "host:";
+  const auto [status, why] = std::pair{status_, why_};
+  while (!headers.empty() && head_.host.empty()) {
+    const auto line = headers.substr(0, headers.find("\r\n"));
+    headers.remove_prefix(std::min(line.size() + 2, headers.size()));
+    if (equal_caseless(line.substr(0, name.size()), name))
+      parse_authority(trimmed(line.substr(name.size())), 80);
+  }
+  refuse(status, why);
 }
 
 http_head_reader::state http_head_reader::parse_authority(std::string_view authority,

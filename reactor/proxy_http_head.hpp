@@ -1,5 +1,7 @@
 #pragma once
 
+#include "protocol/network.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -39,9 +41,12 @@ public:
   /// what follows is body or tunnel.
   state feed(std::string_view bytes, std::size_t& taken);
 
-  [[nodiscard]] const http_request_head& head() const noexcept { return head_; } ///< after `done`
+  /// After `done`; after `bad` what had been read, and host and port where they can be told.
+  [[nodiscard]] const http_request_head& head() const noexcept { return head_; }
   [[nodiscard]] int status() const noexcept { return status_; }          ///< after `bad`: 400, …
   [[nodiscard]] const std::string& why() const noexcept { return why_; } ///< after `bad`
+  /// After `bad`: network_refusal::malformed or not_carried.
+  [[nodiscard]] network_refusal reason() const noexcept { return reason_; }
 
 private:
   state refuse(int status, std::string why);
@@ -49,12 +54,15 @@ private:
   state parse_request_line(std::string_view line);
   state parse_header(std::string_view line);
   state parse_authority(std::string_view authority, std::uint16_t default_port);
+  void name_host_of(std::string_view url);
+  void name_host_in(std::string_view headers);
 
   std::string bytes_;
   http_request_head head_;
   std::string version_;
   std::string why_;
   int status_ = 400;
+  network_refusal reason_ = network_refusal::malformed;
 };
 
 /// The head for the server itself: path instead of URL, one Host of `host_and_port`, without what

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "protocol/network.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,7 +23,7 @@ enum class socks5_reply : std::uint8_t {
 };
 
 /// The client's half of a SOCKS5 conversation (RFC 1928), without authentication and with CONNECT
-/// only. Pure and bounded: at most 257 bytes are ever kept.
+/// only. Pure and bounded: a few hundred bytes are ever kept.
 class socks5_reader {
 public:
   enum class state : std::uint8_t {
@@ -35,15 +37,23 @@ public:
   /// `taken`: how many were read; the rest belongs to what follows.
   state feed(std::string_view bytes, std::size_t& taken);
 
+  /// After `done`. After `bad` what was asked for, where it stands in what came with it, also in a
+  /// request of SOCKS4; else empty and 0.
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  [[nodiscard]] bool udp() const noexcept; ///< after `bad`: it asks for datagrams
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
   /// After `bad`: "SOCKS5: UDP is not carried".
   [[nodiscard]] std::string_view why() const noexcept { return why_; }
+  /// After `bad`: network_refusal::malformed or not_carried.
+  [[nodiscard]] network_refusal reason() const noexcept { return reason_; }
 
 private:
   state step();
   state refuse(socks5_reply code, std::string_view why);
+  void read_address(std::string_view request);
+  void read_socks4(std::string_view request);
+  void name_refused(std::string_view rest);
 
   std::string bytes_;
   bool greeted_ = false;
@@ -51,6 +61,7 @@ private:
   std::uint16_t port_ = 0;
   std::string refusal_;
   std::string_view why_;
+  network_refusal reason_ = network_refusal::malformed;
 };
 
 /// "no authentication": the answer to an acceptable greeting.

@@ -18,7 +18,8 @@ void proxy_connection::inspect_hello() {
   switch (hello_.look(early_)) {
   case client_hello_reader::state::more: return read_client();
   case client_hello_reader::state::bad:
-    terms_->gate->unreadable(facts_, "TLS: it begins with something else than a good ClientHello");
+    terms_->gate->unreadable(facts_, network_refusal::malformed,
+                             "TLS: it begins with something else than a good ClientHello");
     return refuse_inside(tls_access_denied());
   case client_hello_reader::state::done:
     if (const auto& name = hello_.hello().server_name; name && !agrees(*name, named_by::tls))
@@ -39,7 +40,8 @@ void proxy_connection::inspect_later_hello() {
   case later_hello_reader::state::more: return taken > 0 ? pass_on(taken) : read_client();
   case later_hello_reader::state::over: return pump_up();
   case later_hello_reader::state::bad:
-    terms_->gate->unreadable(facts_, "TLS: what follows the ClientHello breaks the rules");
+    terms_->gate->unreadable(facts_, network_refusal::malformed,
+                             "TLS: what follows the ClientHello breaks the rules");
     return refuse_inside(tls_access_denied());
   case later_hello_reader::state::hello:
     if (const auto& name = later_hello_->hello().server_name; name && !agrees(*name, named_by::tls))
@@ -58,10 +60,11 @@ void proxy_connection::inspect_request() {
     if (!request_->is_request()) return pass_on(early_.size());
     [[fallthrough]]; // longer than the head of a plain request may be
   case tunnel_request_reader::state::bad:
-    terms_->gate->unreadable(facts_, "HTTP: a request whose server cannot be told");
+    terms_->gate->unreadable(facts_, network_refusal::malformed,
+                             "HTTP: a request whose server cannot be told");
     return refuse_inside(proxy_answer(400, "",
-                                      "The request was not understood by the Gatehouse proxy: its "
-                                      "server cannot be told."));
+                                     "The request was not understood by the Gatehouse proxy: its "
+                                     "server cannot be told."));
   case tunnel_request_reader::state::not_http: return pump_up();
   case tunnel_request_reader::state::done: return judge_request();
   }

@@ -120,7 +120,10 @@ error child_error(const report& r, const std::string& program, const spawn_reque
   case step::signals: return system_error("cannot reset the child's signals", r.code);
   case step::terminal: return system_error("cannot give the child its terminal", r.code);
   case step::descriptors:
-    return system_error("cannot arrange the child's descriptors (needs Linux 5.11)", r.code);
+    return system_error(r.code == EINVAL || r.code == ENOSYS
+                            ? "cannot arrange the child's descriptors (needs Linux 5.11)"
+                            : "cannot arrange the child's descriptors",
+                        r.code);
   case step::folder:
     return {errc::invalid_request,
             "cannot enter the working folder '" + request.cwd + "': " + reason,

@@ -249,12 +249,13 @@ private:
       }
       return finish();
     }
-    if (!ws_.got_text()) {
+    const bool text = ws_.got_text();
+    if (!text && !events_.on_bytes) {
       close(1003, "text messages only");
     } else if (!closing_) {
       const auto bytes = buffer_.cdata();
       // A copy: the handler may end the client, and with it the function that runs.
-      if (const auto told = events_.on_text)
+      if (const auto told = text ? events_.on_text : events_.on_bytes)
         told({static_cast<const char*>(bytes.data()), bytes.size()});
     }
     if (ended_) return;

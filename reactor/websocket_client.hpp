@@ -51,12 +51,14 @@ struct websocket_end {
 /// What happens on one connection, on the loop's thread and never inside a call of ours.
 struct websocket_client_events {
   std::function<void()> on_open;
-  /// One text message, valid UTF-8. A binary one ends the connection (1003).
+  /// One text message, valid UTF-8.
   std::function<void(std::string_view text)> on_text;
   /// The queue has become short again after it was longer than `low_water`.
   std::function<void()> on_drained;
   /// Once, as the last, also when nothing was ever open.
   std::function<void(const websocket_end&)> on_closed;
+  /// One binary message. Unset: one ends the connection (1003).
+  std::function<void(std::string_view bytes)> on_bytes{};
 };
 
 /// A client of one WebSocket server. Used on the loop's thread. Its end drops the connection at

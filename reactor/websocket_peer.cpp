@@ -9,6 +9,7 @@
 #include <boost/beast/websocket.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <deque>
@@ -93,14 +94,9 @@ public:
     read_request();
   }
 
-  void send(std::string text) override {
-    if (closing_ || ended_) return;
-    queued_ += text.size();
-    if (queued_ > home_->terms.low_water) above_ = true;
-    queue_.push_back(std::move(text));
-    if (queue_.size() > 1) return cork(true);
-    write_next();
-    watch_the_reader();
+  void send(std::string text) override { enqueue({std::move(text), nullptr}); }
+  void send_bytes(std::string head, std::shared_ptr<const std::string> bytes) override {
+    enqueue({std::move(head), std::move(bytes)});
   }
 
   [[nodiscard]] std::size_t queued_bytes() const override { return queued_; }
@@ -136,6 +132,22 @@ public:
   }
 
 private:
+  struct outgoing {
+    std::string text;                         ///< all of it, or what stands before `bytes`
+    std::shared_ptr<const std::string> bytes; ///< of a binary one
+    [[nodiscard]] std::size_t size() const { return text.size() + (bytes ? bytes->size() : 0); }
+  };
+
+  void enqueue(outgoing what) {
+    if (closing_ || ended_) return;
+    queued_ += what.size();
+    if (queued_ > home_->terms.low_water) above_ = true;
+    queue_.push_back(std::move(what));
+    if (queue_.size() > 1) return cork(true);
+    write_next();
+    watch_the_reader();
+  }
+
   void read_request() {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(home_->terms.header_bytes));
@@ -245,7 +257,6 @@ private:
     --home_->waiting;
     parser_.reset();
     buffer_.consume(buffer_.size());
-    ws_.text(true);
     events_ = home_->open(request, shared_from_this());
     read_message();
   }
@@ -276,9 +287,13 @@ private:
   }
 
   void write_next() {
-    ws_.async_write(
-        asio::buffer(queue_.front()),
-        [self = shared_from_this()](const beast_error& ec, std::size_t) { self->written(ec); });
+    const auto& what = queue_.front();
+    ws_.binary(what.bytes != nullptr);
+    const std::array parts{asio::buffer(what.text),
+                           what.bytes ? asio::buffer(*what.bytes) : asio::const_buffer{}};
+    ws_.async_write(parts, [self = shared_from_this()](const beast_error& ec, std::size_t) {
+      self->written(ec);
+    });
   }
 
   void written(const beast_error& ec) {
@@ -394,7 +409,7 @@ private:
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   websocket_events events_;
-  std::deque<std::string> queue_;
+  std::deque<outgoing> queue_;
   std::size_t queued_ = 0;
   bool above_ = false;
   bool corked_ = false;

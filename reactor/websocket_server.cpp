@@ -68,7 +68,7 @@ void websocket_server::impl::accept() {
   acceptor.async_accept([self = shared_from_this()](const asio_error& ec, stream_socket socket) {
     if (self->stopped) return;
     if (!ec) {
-      if (self->waiting >= self->terms.waiting_connections) self->make_room();
+      self->make_room();
       const auto next = detail::make_websocket_peer(self, std::move(socket));
       self->peers.insert(next);
       next->start();
@@ -86,10 +86,15 @@ void websocket_server::impl::accept() {
 
 void websocket_server::impl::make_room() {
   // Whoever has a credential is in within a moment; a stranger may wait for as long as it likes.
-  std::shared_ptr<detail::websocket_peer> first;
-  for (const auto& one : peers)
-    if (one->rank() && (!first || *one->rank() < *first->rank())) first = one;
-  if (first) first->send_away();
+  while (waiting >= terms.waiting_connections) {
+    std::shared_ptr<detail::websocket_peer> first;
+    for (const auto& one : peers)
+      if (one->rank() && (!first || *one->rank() < *first->rank())) first = one;
+    if (!first) return;
+    const auto before = waiting;
+    first->send_away();
+    if (waiting == before) return; // it is told first, and is gone when the next one needs room
+  }
 }
 
 void websocket_server::impl::stop() {

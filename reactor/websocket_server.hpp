@@ -46,6 +46,9 @@ public:
   virtual ~websocket_connection() = default;
   /// Queues one text message; ignored once the connection is closing.
   virtual void send(std::string text) = 0;
+  /// The same with one binary message, `head` and then `bytes`, which are not copied and stay as
+  /// they are.
+  virtual void send_bytes(std::string head, std::shared_ptr<const std::string> bytes) = 0;
   /// Bytes of messages that are not yet with the kernel.
   [[nodiscard]] virtual std::size_t queued_bytes() const = 0;
   /// Closes after what is queued, if the peer takes that in time. `on_closed` still comes.

@@ -12,8 +12,10 @@
 #include "sandbox/find_and_execute.hpp"
 #include "sandbox/init_protocol.hpp"
 #include "sandbox/init_spec.hpp"
+#include "sandbox/init_talk.hpp"
 #include "sandbox/kernel_call.hpp"
 #include "sandbox/landlock.hpp"
+#include "sandbox/watch_command.hpp"
 #include "seccomp_programs.hpp"
 
 #include <cstddef>
@@ -25,17 +27,11 @@
 #include <linux/capability.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
-#include <linux/time_types.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <time.h>
 
 // What the compiler itself calls.
 extern "C" {
@@ -61,37 +57,12 @@ using init::stage;
 
 int control = -1;
 
-[[noreturn]] void end(int status) {
-  for (;;)
-    kernel_call(SYS_exit_group, status);
-}
-
-/// The number at the front of `text`; `text` is moved behind it.
-int take_number(const char*& text) {
-  int number = 0;
-  for (; *text >= '0' && *text <= '9'; ++text)
-    number = number * 10 + (*text - '0');
-  return number;
-}
-
 void send_message(const init::message& m, int attached = -1) {
-  init::message copy = m;
-  iovec data{&copy, sizeof copy};
-  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-  msghdr header{};
-  header.msg_iov = &data;
-  header.msg_iovlen = 1;
-  if (attached >= 0) {
-    header.msg_control = space;
-    header.msg_controllen = sizeof space;
-    auto* part = reinterpret_cast<cmsghdr*>(space);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(part), &attached, sizeof attached);
-  }
-  while (kernel_call(SYS_sendmsg, control, &header, MSG_NOSIGNAL) == -EINTR) {
-  }
+  init::send(control, m, attached);
+}
+
+[[noreturn]] void end(int status) {
+  init::end(status);
 }
 
 /// `answer`: a negative errno.
@@ -239,14 +210,6 @@ void make_bridges(const init_spec& s) {
   }
 }
 
-using signal_set = std::uint64_t; // as the kernel has it
-
-constexpr signal_set bit(int number) {
-  return signal_set{1} << (number - 1);
-}
-constexpr signal_set forwarded = bit(SIGHUP) | bit(SIGINT) | bit(SIGQUIT) | bit(SIGTERM) |
-                                 bit(SIGUSR1) | bit(SIGUSR2) | bit(SIGWINCH);
-
 /// What the new process does; a frame of its own, because the memory is the parent's (vfork).
 [[noreturn, gnu::noinline]] void become_command(const init_spec& s, volatile long* exec_answer) {
   kernel_call(SYS_setpgid, 0, 0);
@@ -272,145 +235,13 @@ constexpr signal_set forwarded = bit(SIGHUP) | bit(SIGINT) | bit(SIGQUIT) | bit(
   return pid;
 }
 
-/// Ends every process below us. In a pid namespace the kernel does it when process 1 ends; as a
-/// subreaper we must. Orphans come to us, so each round sees the next generation.
-void end_descendants() {
-  bool any = true;
-  while (any) {
-    while (kernel_call(SYS_wait4, -1, nullptr, WNOHANG, nullptr) > 0) {
-    }
-    any = false;
-    const long fd =
-        kernel_call(SYS_openat, AT_FDCWD, "/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    if (is_error(fd)) return;
-    char text[4096];
-    const long size = kernel_call(SYS_read, fd, text, sizeof text - 1);
-    kernel_call(SYS_close, fd);
-    text[size > 0 ? size : 0] = 0;
-    // Each pid is followed by a space; one that the buffer cut off comes whole in the next round.
-    for (const char* at = text; *at;) {
-      const int pid = take_number(at);
-      if (pid <= 0 || *at != ' ') break;
-      ++at;
-      any |= kernel_call(SYS_kill, pid, SIGKILL) == 0;
-    }
-    if (any) kernel_call(SYS_wait4, -1, nullptr, 0, nullptr);
-  }
-}
-
-[[noreturn]] void finish(const init_spec& s, int status) {
-  if (!s.in_namespace()) end_descendants();
-  const bool by_signal = WIFSIGNALED(status);
-  const int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
-  send_message({by_signal ? init::signalled : init::exited, value, 0});
-  end(by_signal ? 128 + value : value);
-}
-
-[[noreturn]] void abandon(const init_spec& s) {
-  if (!s.in_namespace()) end_descendants();
-  end(121);
-}
-
-void to_command(long command, int number) {
-  if (is_error(kernel_call(SYS_kill, -command, number))) kernel_call(SYS_kill, command, number);
-}
-
-/// A process of the sandbox that signals us does not mean the command. For one of an outer pid
-/// namespace, and for the kernel, the sender is 0; nobody can pretend it with these codes.
-bool comes_from_outside(const signalfd_siginfo& info) {
-  return info.ssi_pid == 0 && (info.ssi_code == SI_USER || info.ssi_code == SI_KERNEL);
-}
-
-/// What is told of the command's end, and until when what it left behind may go on.
-struct command_end {
-  int status = 0;
-  bool over = false;
-  __kernel_timespec until{};
-};
-
-__kernel_timespec now() {
-  __kernel_timespec time{};
-  kernel_call(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
-  return time;
-}
-
-/// A writer that the command leaves behind (`exec > >(tee log)`) has still to pass on what it
-/// holds; one that goes on for ever (`server &`) must not keep the call, nor be noticed late
-/// (BR-130, BR-139).
-constexpr long linger_nanoseconds = 150'000'000;
-constexpr long second_nanoseconds = 1'000'000'000;
-
-/// False: there is none.
-bool time_left(const __kernel_timespec& until, __kernel_timespec& left) {
-  const auto at = now();
-  left = {until.tv_sec - at.tv_sec, until.tv_nsec - at.tv_nsec};
-  if (left.tv_nsec < 0) left = {left.tv_sec - 1, left.tv_nsec + second_nanoseconds};
-  return left.tv_sec >= 0;
-}
-
-/// Takes the ends of all children, and what the command's state has become.
-/// @return false: no child is left
-bool reap(long command, command_end& how) {
-  int status = 0;
-  long child = 0;
-  while ((child = kernel_call(SYS_wait4, -1, &status, WNOHANG | WUNTRACED | WCONTINUED, nullptr)) >
-         0) {
-    if (child != command) continue;
-    if (WIFSTOPPED(status)) {
-      send_message({init::stopped, WSTOPSIG(status), 0});
-    } else if (WIFCONTINUED(status)) {
-      send_message({init::continued, 0, 0});
-    } else {
-      how.status = status;
-      how.over = true;
-      how.until = now();
-      how.until.tv_nsec += linger_nanoseconds;
-      if (how.until.tv_nsec >= second_nanoseconds)
-        how.until = {how.until.tv_sec + 1, how.until.tv_nsec - second_nanoseconds};
-    }
-  }
-  return child != -ECHILD;
-}
-
-[[noreturn]] void serve(const init_spec& s, long command, long signals) {
-  pollfd watched[2] = {{control, POLLIN, 0}, {static_cast<int>(signals), POLLIN, 0}};
-  command_end how;
-  for (;;) {
-    __kernel_timespec left{};
-    if (how.over && !time_left(how.until, left)) finish(s, how.status);
-    const long ready = kernel_call(SYS_ppoll, watched, 2, how.over ? &left : nullptr, nullptr, 0);
-    if (ready == -EINTR) continue;
-    if (is_error(ready)) abandon(s);
-    if (watched[1].revents & POLLIN) {
-      signalfd_siginfo info{};
-      while (kernel_call(SYS_read, signals, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo == SIGCHLD || !comes_from_outside(info)) continue;
-        if (how.over) finish(s, how.status); // somebody wants the rest of it ended
-        to_command(command, static_cast<int>(info.ssi_signo));
-      }
-      const bool left_behind = reap(command, how);
-      if (how.over && !left_behind) finish(s, how.status);
-    }
-    if (watched[0].revents) {
-      init::message m{};
-      const long size = kernel_call(SYS_recvfrom, control, &m, sizeof m, MSG_DONTWAIT, 0, 0);
-      if (size == sizeof m && m.kind == init::forward_signal) {
-        if (how.over) finish(s, how.status);
-        to_command(command, m.value);
-      } else if (size == 0 || (is_error(size) && size != -EAGAIN && size != -EINTR)) {
-        abandon(s); // the outer stage is gone: nothing may outlive it
-      }
-    }
-  }
-}
-
 /// The whole of main, from the stack the kernel prepared: the count, then the arguments.
 extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
   if (stack[0] != 3) end(2);
   const char* control_text = reinterpret_cast<const char*>(stack[2]);
   const char* spec_text = reinterpret_cast<const char*>(stack[3]);
-  control = take_number(control_text);
-  const int spec_fd = take_number(spec_text);
+  control = init::take_number(control_text);
+  const int spec_fd = init::take_number(spec_text);
   // Not readable and not traceable by the command, whose user we share.
   kernel_call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
   kernel_call(SYS_prctl, PR_SET_NAME, "gatehouse-init", 0, 0, 0);
@@ -452,7 +283,7 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
   }
   send_message({init::started, static_cast<std::int32_t>(command), 0});
   if (early_signal != 0) to_command(command, early_signal);
-  serve(s, command, signals);
+  watch_command(s, control, command, signals);
 }
 
 } // namespace

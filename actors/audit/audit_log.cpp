@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <ctime>
 #include <deque>
 #include <future>
 #include <iterator>
@@ -25,9 +26,17 @@ constexpr std::size_t most_in_a_commit = 512;
 constexpr std::size_t most_kept_entries = 10'000; // that could not be written
 constexpr std::size_t most_lingering = 64;
 constexpr std::chrono::milliseconds linger{5};
+constexpr std::chrono::hours clock_slack{24}; // a clock that is put right
 
-audit_time now() {
+audit_time system_now() {
   return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+/// How long this machine has been up, also while it slept.
+std::chrono::nanoseconds up_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec};
 }
 
 /// Does it tell of what happens only once it is written? The end of a call has happened anyway.
@@ -40,6 +49,11 @@ bool announces(audit_kind kind) {
 bool may_linger(audit_kind kind) {
   return kind == audit_kind::request || kind == audit_kind::decision ||
          kind == audit_kind::attempt_end;
+}
+
+error not_recorded(error why) {
+  why.message = "not recorded: " + why.message;
+  return why;
 }
 
 using answer = std::function<void(const result<void>&)>;
@@ -55,6 +69,8 @@ class audit_log::impl {
 public:
   impl(reactor::event_loop& loop, audit_terms terms, std::unique_ptr<audit_store> store)
       : loop_{loop}, terms_{std::move(terms)}, store_{std::move(store)}, linger_{loop} {
+    if (!terms_.wall_clock) terms_.wall_clock = system_now;
+    began_ = now();
     // Signals are for the loop's thread.
     sigset_t all;
     sigset_t before;
@@ -102,16 +118,26 @@ public:
     add(std::move(entry), on_loop(std::move(told)));
   }
 
-  /// So that an answer finds its way back to the loop, unless the log has gone.
+  /// So that an answer finds its way back to the loop, unless the log has gone. It goes whole: what
+  /// it holds, actors for one, ends on the loop's thread, too.
   [[nodiscard]] answer on_loop(answer told) {
-    return [this, told = std::move(told)](const result<void>& how) {
-      loop_.post([told, how, alive = std::weak_ptr<void>{alive_}] {
-        if (alive.lock()) told(how);
-      });
-    };
+    return
+        [this, told = std::make_shared<answer>(std::move(told))](const result<void>& how) mutable {
+          loop_.post([told = std::move(told), how, alive = std::weak_ptr<void>{alive_}] {
+            if (alive.lock()) (*told)(how);
+          });
+        };
   }
 
 private:
+  [[nodiscard]] audit_time now() const { return terms_.wall_clock(); }
+
+  /// What entries are old by: a clock that is set forward must not make all of them too old.
+  [[nodiscard]] audit_time lived() const {
+    const auto since = std::chrono::duration_cast<std::chrono::microseconds>(up_time() - began_up_);
+    return std::min(now(), began_ + since + clock_slack);
+  }
+
   void write_now() {
     {
       const std::lock_guard lock{mutex_};
@@ -165,7 +191,7 @@ private:
       flush = flush || one.draft.entry.kind == audit_kind::amendment; // the rule itself is flushed
       all.push_back(std::move(one.draft));
     }
-    auto how = store_->append(all, flush);
+    auto how = append(all, flush);
     if (how)
       lost_ = 0;
     else
@@ -182,10 +208,23 @@ private:
     pruning_ = true;
   }
 
+  result<void> append(const std::vector<audit_store::draft>& all, bool flush) {
+    if (store_->is_moved()) {
+      auto anew = audit_store::open(terms_.path, audit_store::mode::write);
+      if (!anew) return anew.error();
+      store_ = *std::move(anew);
+      if (terms_.warn)
+        terms_.warn({errc::io,
+                     "the audit " + terms_.path + " was moved or removed; a new one begins",
+                     "What it knew stands where it was moved to."});
+    }
+    return store_->append(all, flush);
+  }
+
   /// One step: calls wait for no more.
   void prune() {
     const auto start = std::chrono::steady_clock::now();
-    const auto more = store_ ? store_->prune(terms_.keep, now()) : result<bool>{false};
+    const auto more = store_ ? store_->prune(terms_.keep, lived()) : result<bool>{false};
     if (!more) told(more.error());
     pruning_ = more && *more;
     const auto end = std::chrono::steady_clock::now();
@@ -207,12 +246,14 @@ private:
   void told(const result<void>& how) {
     if (how || !terms_.warn || how.error().message == last_told_) return;
     last_told_ = how.error().message;
-    terms_.warn(how.error());
+    terms_.warn(not_recorded(how.error()));
   }
 
   reactor::event_loop& loop_;
   audit_terms terms_;
   std::unique_ptr<audit_store> store_; ///< none: there is no audit, and it is not required
+  audit_time began_{};                 ///< of the wall clock, when the log was opened
+  const std::chrono::nanoseconds began_up_ = up_time();
   std::shared_ptr<void> alive_ = std::make_shared<int>();
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -232,7 +273,7 @@ private:
 result<std::shared_ptr<audit_log>> audit_log::open(reactor::event_loop& loop, audit_terms terms) {
   auto store = audit_store::open(terms.path, audit_store::mode::write);
   if (!store && terms.required) return store.error();
-  if (!store && terms.warn) terms.warn(store.error());
+  if (!store && terms.warn) terms.warn(not_recorded(store.error()));
   return std::shared_ptr<audit_log>{new audit_log{std::make_unique<impl>(
       loop, std::move(terms), store ? *std::move(store) : std::unique_ptr<audit_store>{})}};
 }

@@ -18,6 +18,7 @@ struct audit_terms {
   audit_retention keep;
   std::vector<std::string> secrets;       ///< values that are never written (policy::secret_values)
   std::function<void(const error&)> warn; ///< any thread; may be unset
+  std::function<audit_time()> wall_clock; ///< any thread; unset: the system's
 };
 
 /// Writes entries on a thread of its own, as many as wait in one commit, so that the loop never
@@ -25,7 +26,9 @@ struct audit_terms {
 /// written with the next entry, at the latest 5 ms later: one commit before an attempt, one after.
 /// Secrets are redacted there. What could not be written is kept and tried again before the next
 /// entries, but for what then did not happen; beyond what memory is reasonable for the oldest go,
-/// and an entry (`lost`) says how many.
+/// and an entry (`lost`) says how many. Where the database has been moved or removed meanwhile, a
+/// new one begins in its place, which `warn` is told. Entries grow older only as this program's
+/// life goes on: a wall clock that is set forward takes nothing out.
 class audit_log : public audit_sink {
 public:
   /// Opens the database (and makes it, when there is none). Errors as of audit_store::open; with

@@ -260,6 +260,12 @@ result<void> audit_store::append(std::span<const draft> entries, bool flush) {
   return written;
 }
 
+bool audit_store::is_moved() const {
+  int moved = 0;
+  return sqlite3_file_control(impl_->db, nullptr, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+         moved != 0;
+}
+
 /// What to take out next.
 result<audit_store::impl::step_of_pruning> audit_store::impl::next_step(const audit_retention& keep,
                                                                         audit_time now) {

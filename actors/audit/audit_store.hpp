@@ -74,6 +74,9 @@ public:
   /// only the end of this program
   result<void> append(std::span<const draft> entries, bool flush = false);
 
+  /// Its path names another file by now, or none: what is appended here would be found by nobody.
+  [[nodiscard]] bool is_moved() const;
+
   /// Takes out the oldest entries beyond the limits, a step of some milliseconds at a time, so that
   /// whoever waits to write waits no longer; each step writes an entry that says so. The chain goes
   /// on from what was taken out. Above the size it is the oldest quarter.

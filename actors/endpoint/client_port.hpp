@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace gatehouse::actors {
@@ -11,12 +12,22 @@ namespace gatehouse::actors {
 /// results; a reviewer answers questions and changes policy, and cannot propose.
 enum class authority : std::uint8_t { agent, reviewer };
 
+/// Messages of bytes, where a connection has them beside those of text; in one order with these.
+class bytes_port {
+public:
+  virtual ~bytes_port() = default;
+  /// One message, `head` and then `bytes`. As client_port::send.
+  virtual void send_bytes(std::string head, std::shared_ptr<const std::string> bytes) = 0;
+};
+
 /// The way to one connected client. Used on the loop's thread; it never calls back from inside.
 class client_port {
 public:
   virtual ~client_port() = default;
   /// One message. It is queued; nothing is lost while the connection stands.
   virtual void send(std::string text) = 0;
+  /// None: the connection has only text. Lives as long as the port.
+  [[nodiscard]] virtual bytes_port* bytes() { return nullptr; }
   /// Bytes that wait because the client reads slowly.
   [[nodiscard]] virtual std::size_t queued_bytes() const = 0;
   /// Ends the connection after what is queued (WebSocket close codes). `lost` still comes.

@@ -197,7 +197,7 @@ export class ActivityView {
     const content: Node[] = [badge(answerWords[event.decision] ?? event.decision, yes ? 'allow' : 'forbidden')];
     const call = this.#calls.get(callKey(event.threadId, event.itemId));
     if (call) content.push(code(call.row.text));
-    content.push(el('span', { class: 'quiet' }, ` answered by ${event.reviewer}`));
+    content.push(el('span', { class: 'quiet' }, event.reviewer === 'none' ? ' answered by nobody' : ` answered by ${event.reviewer}`));
     if (event.reason) content.push(el('span', {}, ': ', foreign(event.reason)));
     this.#add({
       element: line(event.threadId, ...content),

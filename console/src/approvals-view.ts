@@ -116,7 +116,7 @@ class Card {
     const { question } = this;
     if (question.withoutSandbox) return badge('without the sandbox', 'forbidden');
     const more = question.permissions ?? question.additionalPermissions;
-    if (more) return el('span', {}, 'the same, and ', code(JSON.stringify(more)));
+    if (more) return el('span', {}, 'the same, and ', ...permissionWords(more));
     if (question.networkTarget) return el('span', {}, 'the same, and ', code(question.networkTarget));
     return el('span', {}, 'the same');
   }
@@ -184,6 +184,21 @@ class Card {
       this.#boundary.textContent = 'not known';
     }
   }
+}
+
+/** What permissions open, in words; whole, as JSON, where they hold anything that has none here. */
+function permissionWords(more: unknown): (string | HTMLElement)[] {
+  const words: (string | HTMLElement)[] = [];
+  const say = (what: string, path?: string) => words.push(words.length > 0 ? ', ' : '', what, ...(path === undefined ? [] : [code(path)]));
+  for (const [kind, given] of Object.entries(more as Record<string, Record<string, unknown>>))
+    for (const [name, value] of Object.entries(given ?? {})) {
+      const known = { read: 'reading ', write: 'writing ' }[name];
+      if (kind === 'fileSystem' && known && Array.isArray(value) && value.every((one) => typeof one === 'string'))
+        for (const path of value) say(known, path);
+      else if (kind === 'network' && name === 'enabled' && value === true) say('the network');
+      else return [code(JSON.stringify(more))];
+    }
+  return words.length > 0 ? words : [code(JSON.stringify(more))];
 }
 
 /** The questions that stand, oldest first; one is at the front and takes one-key answers. */

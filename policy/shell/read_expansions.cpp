@@ -153,21 +153,25 @@ void script_reader::substituted(raw_word& into, bool in_quotes, std::size_t firs
   unknown(into, in_quotes, known ? std::vector{std::move(text)} : std::vector<std::string>{});
 }
 
-void script_reader::command_substitution(raw_word& into, bool in_quotes) {
-  if (!enter()) return;
+void script_reader::inner_list(const std::string& opening, const std::string& name) {
   const auto begin = at_;
-  const auto first = out_.commands.size();
   at_ += 2;
   auto outer = std::exchange(documents_, {});
   list();
   if (peek() != ')') {
     at_ = begin;
-    fail("`$(` is not closed");
+    fail("`" + opening + "` is not closed");
   } else {
     ++at_;
   }
-  if (!documents_.empty()) unreadable("a here-document of a command substitution has no body");
+  if (!documents_.empty()) unreadable("a here-document of " + name + " has no body");
   documents_ = std::move(outer);
+}
+
+void script_reader::command_substitution(raw_word& into, bool in_quotes) {
+  if (!enter()) return;
+  const auto first = out_.commands.size();
+  inner_list("$(", "a command substitution");
   substituted(into, in_quotes, first);
   --depth_;
 }
@@ -202,20 +206,9 @@ void script_reader::backticks(raw_word& into, bool in_quotes) {
 
 void script_reader::process_substitution(raw_word& into) {
   if (!enter()) return;
-  const auto begin = at_;
   const bool writes = peek() == '>';
   const auto first = out_.commands.size();
-  at_ += 2;
-  auto outer = std::exchange(documents_, {});
-  list();
-  if (peek() != ')') {
-    at_ = begin;
-    fail("`<(` is not closed");
-  } else {
-    ++at_;
-  }
-  if (!documents_.empty()) unreadable("a here-document of a process substitution has no body");
-  documents_ = std::move(outer);
+  inner_list("<(", "a process substitution");
   if (writes)
     for (auto i = first; i < out_.commands.size(); ++i)
       if (out_.commands[i].input.from == input_source::kind::inherited)

@@ -116,6 +116,7 @@ private:
   // read_expansions.cpp
   void dollar(raw_word& into, bool in_quotes);
   void braced_parameter(raw_word& into, bool in_quotes);
+  void inner_list(const std::string& opening, const std::string& name);
   void command_substitution(raw_word& into, bool in_quotes);
   void backticks(raw_word& into, bool in_quotes);
   void process_substitution(raw_word& into);

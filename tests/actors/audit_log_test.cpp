@@ -5,9 +5,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +34,7 @@ struct world {
   reactor::event_loop loop;
   std::vector<std::string> warned;
   std::shared_ptr<audit_log> log;
+  std::function<audit_time()> wall_clock;
 
   void open(bool required = true, std::vector<std::string> secrets = {}) {
     audit_terms terms;
@@ -37,6 +42,7 @@ struct world {
     terms.required = required;
     terms.secrets = std::move(secrets);
     terms.warn = [this](const error& why) { warned.push_back(why.message); };
+    terms.wall_clock = wall_clock;
     auto opened = audit_log::open(loop, std::move(terms));
     REQUIRE(opened);
     log = *std::move(opened);
@@ -214,5 +220,73 @@ TEST_SUITE("actors.audit_log") {
     const auto all = w.calls();
     CHECK(std::ranges::count(all, "request old") == 0);
     CHECK(std::ranges::count(all, "attempt new") == calls);
+  }
+
+  TEST_CASE("§205 what was written after the audit was moved or removed was found by nobody") {
+    for (const bool moved : {false, true}) {
+      CAPTURE(moved);
+      world w;
+      w.open();
+      REQUIRE(w.record(entry(audit_kind::attempt, "a")));
+      for (const auto* end : {"", "-wal", "-shm"}) {
+        const auto from = w.path + end;
+        if (moved)
+          REQUIRE(std::rename(from.c_str(), (w.folder / "kept.db" + end).c_str()) == 0);
+        else
+          REQUIRE(std::remove(from.c_str()) == 0);
+      }
+      CHECK(w.record(entry(audit_kind::attempt, "b")));
+      CHECK(w.calls() == std::vector<std::string>{"attempt b"});
+      w.log.reset();
+      REQUIRE(w.warned.size() == 1);
+      CHECK(w.warned[0].find(w.path) != std::string::npos);
+      if (!moved) continue;
+      w.path = w.folder / "kept.db";
+      CHECK(w.calls() == std::vector<std::string>{"attempt a"});
+    }
+  }
+
+  TEST_CASE("§205 what waits for an answer was copied and ended on the writer's thread") {
+    struct witness {
+      std::thread::id home = std::this_thread::get_id();
+      std::atomic<int>* elsewhere;
+      explicit witness(std::atomic<int>& count) : elsewhere{&count} {}
+      witness(const witness& other) : home{other.home}, elsewhere{other.elsewhere} { look(); }
+      ~witness() { look(); }
+      witness& operator=(const witness&) = delete;
+      void look() const {
+        if (std::this_thread::get_id() != home) ++*elsewhere;
+      }
+    };
+    std::atomic<int> elsewhere{0};
+    world w;
+    w.open();
+    int told = 0;
+    for (int i = 0; i < 20; ++i)
+      w.log->record(entry(audit_kind::attempt, "a"),
+                    [seen = witness{elsewhere}, &told](const result<void>&) { ++told; });
+    CHECK(w.loop.run_until([&] { return told == 20; }, hang_guard));
+    w.log.reset();
+    CHECK(elsewhere == 0);
+  }
+
+  TEST_CASE("§205 a clock that was set forward made every entry too old") {
+    using std::chrono::days;
+    std::atomic<audit_time> time{audit_time{days{20'000}}};
+    world w;
+    w.wall_clock = [&] { return time.load(); };
+    w.open();
+    REQUIRE(w.record(entry(audit_kind::request, "a")));
+    w.log.reset();
+    time = audit_time{days{20'001}};
+    w.open();
+    REQUIRE(w.record(entry(audit_kind::request, "b")));
+    time = audit_time{days{30'000}};
+    for (int i = 0; i < 2'500; ++i) // what is too old is looked for after so many
+      w.log->record(entry(audit_kind::request, "c"), {});
+    REQUIRE(w.record(entry(audit_kind::attempt, "d")));
+    w.log.reset();
+    CHECK(w.calls().size() == 2'503);
+    CHECK(w.calls().front() == "request a");
   }
 }

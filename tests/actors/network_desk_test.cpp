@@ -336,6 +336,97 @@ TEST_SUITE("actors.network_desk") {
     CHECK(allowed(d.want("r1", 3, wish_for("new.test"))));
   }
 
+  TEST_CASE("§110 §112 a question whose connection has gone stands before the person for ever, and "
+            "a late answer opens or keeps something") {
+    const auto answers = std::make_shared<host_answers>();
+    network_desk d{answers};
+    d.open("r1", terms_of("a"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test"))).request;
+    const auto left = d.gone(1);
+    CHECK(only<desk::start_patience>(left).review_id == asked.review_id);
+    CHECK(all<desk::withdraw_review>(left).empty());
+    const auto effects = d.unwanted(asked.review_id);
+    const auto moot = only<desk::withdraw_review>(effects);
+    CHECK(moot.review_id == asked.review_id);
+    CHECK(only<desk::tell_withdrawn>(effects).key == key_of("new.test"));
+    CHECK(only<desk::tell_blocked>(effects).what.reason == network_refusal::question_closed);
+    CHECK(all<desk::answer_wish>(effects).empty());
+    CHECK(all<desk::end_process>(effects).empty());
+    CHECK(d.unwanted(asked.review_id).empty());
+    for (const auto decision :
+         {review_decision::approved, review_decision::approved_for_session, review_decision::denied,
+          review_decision::abort, review_decision::network_policy_amendment}) {
+      auto late = answer_to(asked, decision);
+      CHECK(d.answered(late).empty());
+      late.denies_host = true;
+      CHECK(d.answered(late).empty());
+    }
+    CHECK(answers->list().empty());
+    // Whoever tries again is asked about again, and an answer to the first is none to the second.
+    const auto again = only<desk::ask_review>(d.want("r1", 2, wish_for("new.test"))).request;
+    CHECK(again.review_id != asked.review_id);
+    CHECK(d.answered(answer_to(asked, review_decision::approved)).empty());
+    CHECK(allowed(d.answered(answer_to(again, review_decision::approved))));
+    const auto end = only<desk::closed>(d.close("r1")).end;
+    REQUIRE(end.blocked.size() == 1);
+    CHECK(end.blocked[0].detail.find("gave up waiting") != std::string::npos);
+    CHECK(d.idle());
+  }
+
+  TEST_CASE("§110 a question is withdrawn although somebody waits for it again, or still") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    d.open("r2", terms_of("b"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test"))).request;
+    d.want("r1", 2, wish_for("new.test"));
+    d.want("r2", 3, wish_for("new.test"));
+    // Not the last one of its command, then not the last one of all.
+    for (const std::uint64_t wish : {1, 2}) {
+      CHECK(all<desk::start_patience>(d.gone(wish)).empty());
+      CHECK(d.unwanted(asked.review_id).empty());
+    }
+    CHECK(all<desk::start_patience>(d.gone(3)).size() == 1);
+    CHECK(all<desk::ask_review>(d.want("r2", 4, wish_for("new.test"))).empty());
+    CHECK(d.unwanted(asked.review_id).empty());
+    const auto answer =
+        only<desk::answer_wish>(d.answered(answer_to(asked, review_decision::approved)));
+    CHECK(answer.wish == 4);
+    CHECK(answer.allowed);
+    CHECK(allowed(d.want("r1", 5, wish_for("new.test"))));
+    CHECK(d.unwanted(asked.review_id).empty());
+  }
+
+  TEST_CASE("§111 §113 an answer for good that comes when its connection has just gone is lost") {
+    for (const bool denies : {false, true}) {
+      const auto answers = std::make_shared<host_answers>();
+      network_desk d{answers};
+      d.open("r1", terms_of("a"));
+      const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test"))).request;
+      d.gone(1);
+      auto given = answer_to(asked, review_decision::network_policy_amendment);
+      given.denies_host = denies;
+      const auto effects = d.answered(given);
+      CHECK(only<desk::keep_rule>(effects).allow == !denies);
+      CHECK(answers->find(key_of("new.test")) == !denies);
+      CHECK(all<desk::end_process>(effects).size() == (denies ? 1 : 0));
+      CHECK(d.unwanted(asked.review_id).empty());
+    }
+  }
+
+  TEST_CASE("§117 the end of a process takes its question away before its grace") {
+    network_desk d;
+    auto terms = terms_of("a");
+    terms.deferred = true;
+    d.open("r1", terms);
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test"))).request;
+    d.gone(1); // its sockets close before its end is known
+    CHECK(only<desk::start_grace>(d.close("r1")).registration == "r1");
+    const auto end = only<desk::closed>(d.answered(answer_to(asked, review_decision::denied))).end;
+    CHECK(end.blocked.at(0).reason == network_refusal::denied_by_user);
+    CHECK(d.unwanted(asked.review_id).empty());
+    CHECK(d.idle());
+  }
+
   TEST_CASE("§95 the time limit stands still while connections wait for a person") {
     network_desk d;
     d.open("r1", terms_of("a"));
@@ -390,8 +481,12 @@ TEST_SUITE("actors.network_desk") {
     blocked_connection garbage;
     garbage.reason = network_refusal::malformed_host;
     d.blocked("r1", garbage);
+    blocked_connection bind;
+    bind.target = key_of("bind.test");
+    bind.reason = network_refusal::not_carried; // for no host at all
+    d.blocked("r1", bind);
     const auto end = only<desk::closed>(d.close("r1")).end;
-    REQUIRE(end.blocked.size() == 4);
+    REQUIRE(end.blocked.size() == 5);
     CHECK(end.blocked[0].rule == "bad.test");
     CHECK(end.blocked[0].call_id == "a");
     CHECK(end.blocked[1].reason == network_refusal::local_address);
@@ -504,7 +599,16 @@ TEST_SUITE("actors.network_desk") {
         if (calls.empty() || below(30) == 0) return "stranger";
         return std::next(calls.begin(), static_cast<std::ptrdiff_t>(below(calls.size())))->first;
       };
-      switch (below(10)) {
+      switch (below(11)) {
+      case 10: {
+        if (open.empty()) break;
+        const auto at = std::next(open.begin(), static_cast<std::ptrdiff_t>(below(open.size())));
+        const auto [id, asked] = *at;
+        const auto effects = d.unwanted(id);
+        REQUIRE(all<desk::answer_wish>(effects).empty()); // nobody waited for it
+        carry_out(effects, nullptr, false);
+        break;
+      }
       case 0:
         if (calls.size() < 8) {
           const auto id = "r" + std::to_string(++registrations);

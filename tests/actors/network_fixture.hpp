@@ -138,6 +138,8 @@ struct network_stage : process_stage {
     network.reviewer = terms.reviewer;
     network.resolver = std::make_shared<loopback_resolver>(loop, address);
     network.session_offered = true;
+    network.patience = std::chrono::milliseconds{50};
+    network.warn = [this](const std::string& text) { warnings.push_back(text); };
     if (grace.count() > 0) network.grace = grace;
     network.on_blocked = [this](const blocked_connection& what) { blocked.push_back(what); };
     service = system->spawn<actors::network_service>(std::move(network));
@@ -217,6 +219,7 @@ struct network_stage : process_stage {
   std::string address;
   std::shared_ptr<waiting_reviewer::desk> reviews = std::make_shared<waiting_reviewer::desk>();
   std::vector<blocked_connection> blocked;
+  std::vector<std::string> warnings;
   actors::network_service_actor service;
   actors::runtime_actor shell;
   actors::tool_call_actor last_call;

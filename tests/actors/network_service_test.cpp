@@ -1,5 +1,8 @@
 #include "tests/actors/network_fixture.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 using namespace gatehouse;
 using namespace gatehouse::actors;
 using namespace gatehouse::test;
@@ -128,6 +131,30 @@ TEST_SUITE("actors.network_service") {
       CHECK(stage.reviews->withdrawn.size() == (in_time ? 0 : 1));
       CHECK(last.ended->denied->host == "http://new.test:" + std::to_string(server.port()));
     }
+  }
+
+  TEST_CASE(
+      "§110 a question whose client has left stands before the person until the command ends") {
+    network_stage stage;
+    const page_server server{"127.0.0.1", 0};
+    // A tunnel that its client gives up, and one whose client is killed.
+    for (const char* how : {"curl -s -p -m 1 ", "timeout -s KILL 1 curl -s -p "}) {
+      const auto shell = stage.start_shell(how + url(server) +
+                                           " || true; while ! test -e go; do "
+                                           "sleep 0.05; done");
+      const auto before = stage.reviews->withdrawn.size();
+      REQUIRE(stage.loop.run_until([&] { return stage.reviews->withdrawn.size() > before; }, 30s));
+      CHECK_FALSE(shell->has_value());
+      CHECK(stage.reviews->withdrawn.back() == stage.reviews->asked.back().review_id);
+      REQUIRE(stage.warnings.size() == before + 1);
+      CHECK(stage.warnings.back().find("is withdrawn: no connection waits") != std::string::npos);
+      std::ofstream{stage.folder.path() + "/go"};
+      const auto report = *stage.wait(shell);
+      CHECK(report.ending == call_ending::completed);
+      CHECK(report.attempts[0].blocked.at(0).reason == network_refusal::question_closed);
+      std::filesystem::remove(stage.folder.path() + "/go");
+    }
+    CHECK(server.served() == 0);
   }
 
   TEST_CASE("§112 when the turn is over nobody is asked for a process in the background") {

@@ -85,7 +85,7 @@ struct open_gate : network_gate {
                                           std::string_view, named_by) override {
     return std::nullopt;
   }
-  void unreadable(const connection_facts&, const std::string&) override {}
+  void unreadable(const connection_facts&, network_refusal, const std::string&) override {}
 };
 
 struct no_names : host_resolver {

@@ -57,6 +57,19 @@ TEST_SUITE("cli.command_table") {
       CHECK(columns_of(line) <= 80);
   }
 
+  TEST_CASE("§204 what a program may want to read is JSON, at least with --json") {
+    using names = std::vector<std::string_view>;
+    // JSON in any case; a protocol; the output of the command itself; for a shell, for man.
+    const names otherwise{"batch", "policy check", "policy replay", "audit export", "mcp",
+                          "serve", "exec-server",  "sandbox",       "man",          "completions"};
+    for (const auto& command : commands()) {
+      CAPTURE(command.name);
+      const bool json =
+          std::ranges::find(command.options, "--json", &option_spec::name) != command.options.end();
+      CHECK(json != (std::ranges::find(otherwise, command.name) != otherwise.end()));
+    }
+  }
+
   TEST_CASE("§204 every exit status of a command stands in the one table") {
     for (const auto& command : commands()) {
       std::string_view rest = command.statuses;

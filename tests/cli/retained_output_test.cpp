@@ -6,8 +6,8 @@ using namespace gatehouse::cli;
 
 namespace {
 
-std::string bytes(std::size_t count) {
-  return std::string(count, 'x');
+std::shared_ptr<const std::string> bytes(std::size_t count) {
+  return std::make_shared<const std::string>(count, 'x');
 }
 
 } // namespace

@@ -92,6 +92,17 @@ TEST_SUITE("cli.review_board") {
     CHECK(board.typed('n', plain).answer->request_id == "r2");
   }
 
+  TEST_CASE("§50 a question that nobody waits for any more is said to be answered by none") {
+    review_board board;
+    board.connected("x", {asked("r1")}, plain);
+    auto over = resolved("r1", "none");
+    over.reason = "no connection waits";
+    const auto step = board.resolved(over);
+    CHECK(has(step, "No longer asked (no connection waits): "));
+    CHECK(has(step, "No question waits."));
+    CHECK_FALSE(has(step, "Answered"));
+  }
+
   TEST_CASE("§50 a question that comes up forgets what was typed before") {
     review_board board;
     CHECK(board.connected("x", {}, plain).forget_input);

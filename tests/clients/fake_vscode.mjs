@@ -45,9 +45,9 @@ export class FakeEditor {
         showWarningMessage: (message, { detail }, ...choices) =>
           new Promise((answer) => editor.prompts.push({ message, detail, choices, answer })),
         createTerminal: ({ name, pty }) => {
-          const terminal = { name, text: '', shown: false, show: () => (terminal.shown = true), dispose: () => pty.close() };
+          const terminal = { name, pty, text: '', shown: false, show: () => (terminal.shown = true), dispose: () => pty.close() };
           pty.onDidWrite((text) => (terminal.text += text));
-          queueMicrotask(() => pty.open());
+          queueMicrotask(() => pty.open({ rows: 31, columns: 97 }));
           editor.terminals.push(terminal);
           return terminal;
         },

@@ -109,6 +109,72 @@ test('§201 a session is a terminal: command, output, decision and boundary; not
     assert.ok(text.includes('\x1b[31mred'));
   }));
 
+const session = (thread, cmd) =>
+  agent.callTool({ threadId: thread.id, tool: 'exec_command', arguments: { cmd, tty: true, yield_time_ms: 250 } });
+const liveOf = (editor, id) => editor.terminals.find(({ name }) => name === `Gatehouse session ${id}`);
+
+test('§125 a terminal session is a terminal that is typed into, of the size of its panel', limit, () =>
+  withExtension(attached(), async (editor) => {
+    const { thread } = await agent.startThread({ cwd: daemon.workspace });
+    const { sessionId } = await session(thread, "trap 'stty size' WINCH; printf 'name? '; read name; echo hello $name; while :; do sleep 0.05; done");
+    await until(() => liveOf(editor, sessionId)?.text.includes('name?'));
+    const live = liveOf(editor, sessionId);
+    assert.match(live.text, /in the sandbox/);
+    live.pty.handleInput('vis');
+    live.pty.handleInput('itor ü\r');
+    await until(() => live.text.includes('hello visitor ü'));
+    live.pty.setDimensions({ rows: 50, columns: 132 });
+    await until(() => live.text.includes('50 132'));
+    live.pty.setDimensions({ rows: 0, columns: 132 });
+    live.pty.setDimensions({ rows: 5000, columns: 2 });
+    await until(() => live.text.includes('1000 2'));
+    // The thread's own terminal tells of the command, and does not repeat what the session says.
+    assert.ok(editor.terminals.some(({ text }) => text.includes('$ ') && text.includes('read name') && !text.includes('hello visitor')));
+    live.pty.close();
+    void editor.commands.get('gatehouse.showSessions')();
+    await until(() => editor.terminals.filter(({ name }) => name === live.name).at(-1).text.includes('hello visitor'));
+    await agent.endTerminal({ threadId: thread.id, sessionId });
+    await until(() => editor.terminals.filter(({ name }) => name === live.name).at(-1).text.includes('This session is over'));
+    const audit = await promisify(execFile)(gatehouse, ['audit', 'list', '--json', '--limit', '200'], { env: daemon.env });
+    assert.match(audit.stdout, /terminal_input/);
+    assert.doesNotMatch(audit.stdout, /"visitor/);
+  }));
+
+test('§125 what a session prints reaches the screen and nothing else', limit, () =>
+  withExtension(attached(), async (editor) => {
+    const hostile = '\\033]0;owned\\007\\033]8;;https://evil.example/\\033\\\\link\\033]8;;\\033\\\\\\033]52;c;b3duZWQ=\\007\\033[c\\033[>c\\033[6n\\033[?1$p\\033P$qm\\033\\\\\\033[18t\\033[?1000;25h\\033[2J\\033[3;4Hhere\\033[31mred';
+    const { thread } = await agent.startThread({ cwd: daemon.workspace });
+    const { sessionId } = await session(thread, `for c in $(seq 1 2); do printf '${hostile}'; done; echo EN''D; sleep 600`);
+    await until(() => liveOf(editor, sessionId)?.text.includes('END'));
+    const { text } = liveOf(editor, sessionId);
+    const said = text.slice(text.indexOf('\x1b[?25h'), text.lastIndexOf('END'));
+    const once = '\x1b[?25h\x1b[2J\x1b[3;4Hhere\x1b[31mred';
+    assert.equal(said, `${once}link${once}`, JSON.stringify(text));
+    await agent.endTerminal({ threadId: thread.id, sessionId });
+  }));
+
+test('§125 a sequence that comes in pieces is the same sequence, and one that never ends swallows no screen for ever', () => {
+  const { ScreenFilter } = new FakeEditor('/', {}).load(file);
+  const whole = 'a\x1b]0;t\x07b\x1b[1;31mc\x1b[?1000;1049hd\x1b[6ne\x1b(0f\x1bPx\x1b\\g\x9b6nh\x1b[!pi\x1b[2 qj\x1b#8k\x1b[>0ql\x1b[\x1b[Km\x05\0\x7fü';
+  const wanted = 'ab\x1b[1;31mc\x1b[?1049hde\x1b(0fg6nh\x1b[!pi\x1b[2 qj\x1b#8kl\x1b[Kmü';
+  assert.equal(new ScreenFilter().pass(whole), wanted);
+  const cut = new ScreenFilter();
+  assert.equal([...whole].map((c) => cut.pass(c)).join(''), wanted);
+  assert.equal(new ScreenFilter().pass(`\x1b[${'1;'.repeat(1000)}mtext`).slice(-4), 'text');
+  assert.equal(new ScreenFilter().pass('\x1b]0;no end\x18text'), 'text');
+});
+
+test('§125 a session that runs already is there when the extension attaches', limit, async () => {
+  const { thread } = await agent.startThread({ cwd: daemon.workspace });
+  const { sessionId } = await session(thread, 'echo before; cat');
+  await withExtension(attached(), async (editor) => {
+    await until(() => liveOf(editor, sessionId)?.text.includes('before'));
+    liveOf(editor, sessionId).pty.handleInput('after\r');
+    await until(() => liveOf(editor, sessionId).text.includes('after\r\nafter'));
+  });
+  await agent.endTerminal({ threadId: thread.id, sessionId });
+});
+
 test('§201 without settings the extension starts a daemon of its own, runs through the gate, and ends it', limit, async () => {
   const env = { ...process.env };
   Object.assign(process.env, daemon.env);

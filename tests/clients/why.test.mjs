@@ -46,6 +46,9 @@ test('§133a "why?" is answered with the same words in the console, at the termi
     assert.equal(report.why.slice(0, words.length), words, 'the call in the console');
     assert.equal(answers, status === 'declined' ? 'answer to attempt 1: denied, by user: not now\n' : '');
     assert.equal(run('audit', 'why', callId), report.why, 'the audit');
+    const told = JSON.parse(run('audit', 'why', '--json', callId));
+    assert.deepEqual([told.call, told.why], [callId, report.why]);
+    assert.deepEqual(told.entries.map((one) => one.kind), status === 'declined' && answers !== '' ? ['decision', 'review'] : ['decision']);
     assert.match(words, /^segments/);
     assert.match(words, /\nrequirement: .*\n.*boundary.*: /s);
   }

@@ -6,25 +6,8 @@
 #include <algorithm>
 
 using namespace gatehouse;
-using namespace std::chrono_literals;
 
 TEST_SUITE("protocol.exec_result") {
-  TEST_CASE("§118 the block that the model reads") {
-    exec_result r;
-    r.chunk_id = "3ef0a1";
-    r.wall = 300'600us;
-    r.exit_code = 3;
-    r.output = "out\n";
-    r.total_bytes = 13;
-    CHECK(exec_result_text(r, 10'000) == "Chunk ID: 3ef0a1\nWall time: 0.3006 seconds\n"
-                                         "Process exited with code 3\nOriginal token count: 4\n"
-                                         "Output:\nout\n");
-    r.exit_code.reset();
-    r.session_id = 32149;
-    CHECK(exec_result_text(r, 10'000).find("\nProcess running with session ID 32149\n") !=
-          std::string::npos);
-  }
-
   TEST_CASE("BR-159 the end of long output is kept, and what is missing is counted in tokens") {
     const std::string text =
         std::string(50'000, 'a') + "\n" + std::string(50'000, 'b') + "\nFINAL ERROR\n";

@@ -230,9 +230,4 @@ TEST_SUITE("protocol.profile_json") {
     CHECK(wrong(R"({"file_system":{"entries":[],"read":["/a"]}})").find("/file_system/read") !=
           std::string::npos);
   }
-
-  TEST_CASE("one entry can be shown alone, as a remedy quotes it") {
-    CHECK(encode_profile_entry({literal_path{"/a"}, access::write, false}) ==
-          R"({"path":{"type":"path","path":"/a"},"access":"write"})");
-  }
 }

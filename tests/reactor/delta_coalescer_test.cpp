@@ -44,6 +44,37 @@ TEST_SUITE("reactor.delta_coalescer") {
     CHECK(texts(c.take(start)) == list{"o:1234", "o:5678", "o:9"});
   }
 
+  TEST_CASE("§96 a delta may be larger than a full one, where its reader takes larger ones") {
+    delta_coalescer c{{.bytes = 4}};
+    c.set_largest(6);
+    c.append(out, "123", start);
+    CHECK(c.take(start).empty()); // as long as ever
+    c.append(out, "456789", start);
+    CHECK(texts(c.take(start)) == list{"o:123456", "o:789"});
+    c.append(out, "12345", start);
+    CHECK(texts(c.take(start)) == list{"o:12345"});
+    c.set_largest(0);
+    c.append(out, "12345", start);
+    CHECK(texts(c.take(start)) == list{"o:1234", "o:5"});
+  }
+
+  TEST_CASE("§96 a delta that takes all but a begun character leaves that for the next") {
+    delta_coalescer c{{.bytes = 4}};
+    c.set_largest(100);
+    const std::string said(60, 'x');
+    c.append(out, said + "\xc3", start);
+    CHECK(texts(c.take(start)) == list{"o:" + said});
+    CHECK(c.waiting_bytes() == 1);
+    CHECK(!c.due());
+    c.append(out, "\xa4y", start);
+    c.append(err, "z", start);
+    CHECK(texts(c.take(start + 10ms)) == list{"o:\xc3\xa4y", "e:z"});
+    CHECK(c.waiting_bytes() == 0);
+    c.append(out, "\xc3", start);
+    CHECK(c.take(start + 1h).empty());
+    CHECK(texts(c.take_all()) == list{"o:\xc3"});
+  }
+
   TEST_CASE("a terminal's line end goes soon, with the prompt after it; a pipe's waits") {
     delta_coalescer pipe{{}}, terminal{{.terminal = true}};
     for (auto* c : {&pipe, &terminal}) {

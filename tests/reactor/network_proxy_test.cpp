@@ -179,8 +179,17 @@ TEST_SUITE("reactor.network_proxy") {
     CHECK(s.gate->asked.empty());
     CHECK(s.gate->unread.size() == 7);
     CHECK(s.gate->unread.back() == "SOCKS5: UDP is not carried");
-    CHECK(s.gate->unread_protocols.front() == network_protocol::http);
-    CHECK(s.gate->unread_protocols.back() == network_protocol::socks5_tcp);
+    const auto& told = s.gate->unread_facts;
+    CHECK(told.front().protocol == network_protocol::http);
+    CHECK(told.front().host == "ok.test");
+    CHECK(told.front().method == "GET");
+    CHECK(s.gate->unread_reasons.front() == network_refusal::malformed);
+    CHECK(told.at(2).protocol == network_protocol::socks5_tcp); // SOCKS4
+    CHECK(told.at(2).port == 80);
+    CHECK(told.back().protocol == network_protocol::socks5_udp);
+    CHECK(told.back().host == "127.0.0.1");
+    CHECK(told.back().port == 53);
+    CHECK(s.gate->unread_reasons.back() == network_refusal::not_carried);
     CHECK(nobody_came(server));
   }
 

@@ -122,6 +122,43 @@ TEST_SUITE("reactor.proxy_handshakes") {
               .reader.host() == std::string("a\0b", 3));
   }
 
+  TEST_CASE("§143 what is refused is not named, though it stands in the request") {
+    struct row {
+      std::string text;
+      std::string host;
+      std::uint16_t port;
+      bool udp;
+      gatehouse::network_refusal reason;
+    };
+    using enum gatehouse::network_refusal;
+    const row table[] = {
+        {bytes("\x04\x01\x00\x50\x08\x08\x08\x08me\x00"), "8.8.8.8", 80, false, not_carried},
+        {bytes("\x04\x02\x00\x50\x00\x00\x00\x01me\x00ok.test\x00"), "ok.test", 80, false,
+         not_carried},
+        {bytes("\x04\x01\x00\x50\x00\x00\x00\x01me\x00ok.te"), "", 80, false, not_carried},
+        {bytes("\x04\x01\x00\x50\x08"), "", 0, false, not_carried},
+        {bytes("\x05\x01\x00\x05\x02\x00\x03\x07ok.test\x00\x15"), "ok.test", 21, false,
+         not_carried},
+        {bytes("\x05\x01\x00\x05\x03\x00\x03\x07ok.test\x00\x35"), "ok.test", 53, true,
+         not_carried},
+        // Where the client will send from, which it does not know yet: no host that it asks for.
+        {bytes("\x05\x01\x00\x05\x03\x00\x01\x00\x00\x00\x00\x00\x00"), "", 0, true, not_carried},
+        {bytes("\x05\x01\x02"), "", 0, false, not_carried},
+        {bytes("\x05\x01\x00\x05\x01\x01\x03\x07ok.test\x00\x50"), "ok.test", 80, false, malformed},
+        {bytes("\x05\x01\x00\x05\x01\x00\x03\x07ok.test\x00\x00"), "ok.test", 0, false, malformed},
+        {bytes("\x05\x01\x00\x05\x01\x00\x02\x07ok.test\x00\x50"), "", 0, false, malformed},
+    };
+    for (const auto& r : table) {
+      CAPTURE(r.text);
+      const auto t = socks(r.text);
+      REQUIRE(t.how == socks5_reader::state::bad);
+      CHECK(t.reader.host() == r.host);
+      CHECK(t.reader.port() == r.port);
+      CHECK(t.reader.udp() == r.udp);
+      CHECK(t.reader.reason() == r.reason);
+    }
+  }
+
   TEST_CASE("§143 the server name of a ClientHello is found in any cut of its records") {
     for (const std::size_t record : {std::size_t{1}, std::size_t{50}, std::size_t{16000}}) {
       const auto text = hello(extension(10, "xx") + server_names("ok.test"), record);

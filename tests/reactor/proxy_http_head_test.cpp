@@ -156,6 +156,42 @@ TEST_SUITE("reactor.proxy_http_head") {
     }
   }
 
+  TEST_CASE("§143 what is refused is not named, though it stands in the request") {
+    struct row {
+      std::string text;
+      std::string host;
+      std::uint16_t port;
+      gatehouse::network_refusal reason;
+    };
+    using enum gatehouse::network_refusal;
+    const std::string rest = " HTTP/1.1\r\nHost: ok.test\r\n\r\n";
+    const row table[] = {
+        {"GET ftp://ok.test/file" + rest, "ok.test", 21, not_carried},
+        {"GET ftp://me:secret@ok.test:2121/file" + rest, "ok.test", 2121, not_carried},
+        {"GET wss://ok.test?x" + rest, "ok.test", 443, not_carried},
+        {"GET gopher://ok.test/" + rest, "ok.test", 0, not_carried},
+        {"GET ftp://[::1]/" + rest, "::1", 21, not_carried},
+        {"GET mailto:me@ok.test" + rest, "ok.test", 80, malformed}, // what the Host header says
+        {"GET /" + rest, "ok.test", 80, malformed},
+        {"GET / HTTP/1.1\r\nX: y\r\nhOST:  ok.test:8080 \r\n\r\n", "ok.test", 8080, malformed},
+        {"GET / HTTP/1.1\r\nHost: a@b\r\n\r\n", "", 0, malformed},
+        {"NONSENSE\r\n\r\n", "", 0, malformed},
+        {"GET http://ok.test/ HTTP/1.1\r\nHost: ok.test\r\nHost: ok.test\r\n\r\n", "ok.test", 80,
+         malformed},
+    };
+    for (const auto& r : table) {
+      CAPTURE(r.text);
+      const auto o = read(r.text);
+      REQUIRE(o.how == state::bad);
+      CHECK(o.reader.head().host == r.host);
+      if (!r.host.empty()) CHECK(o.reader.head().port == r.port);
+      CHECK(o.reader.reason() == r.reason);
+    }
+    CHECK(read(table[0].text).reader.why() ==
+          "only http:// URLs are forwarded; ask for others with CONNECT host:port");
+    CHECK(read(table[6].text).reader.why().find("whole URL") != std::string::npos);
+  }
+
   TEST_CASE("§143 a head has limits, and a client that never ends it is told so") {
     std::string many = "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n";
     for (int i = 0; i < 200; ++i)

@@ -105,7 +105,8 @@ struct fake_gate : network_gate {
   std::map<std::string, bool> hosts; ///< absent: the answer is kept open
   std::vector<connection_facts> asked;
   std::vector<std::string> unread, disagreed;
-  std::vector<network_protocol> unread_protocols;
+  std::vector<connection_facts> unread_facts;
+  std::vector<network_refusal> unread_reasons;
   std::vector<reply> open;
   int gone = 0;
   bool addresses_allowed = true;
@@ -136,9 +137,11 @@ struct fake_gate : network_gate {
     disagreed.emplace_back(name);
     return "it names another server";
   }
-  void unreadable(const connection_facts& what, const std::string& why) override {
+  void unreadable(const connection_facts& what, network_refusal reason,
+                  const std::string& why) override {
     unread.push_back(why);
-    unread_protocols.push_back(what.protocol);
+    unread_facts.push_back(what);
+    unread_reasons.push_back(reason);
   }
 };
 

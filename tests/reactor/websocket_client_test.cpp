@@ -117,6 +117,39 @@ TEST_SUITE("reactor.websocket_client") {
     CHECK(p.request.target == "/");
   }
 
+  TEST_CASE("§120 binary messages come in one order with texts, whole and as they were sent") {
+    partner p;
+    const auto url = p.listen();
+    std::vector<std::string> heard;
+    websocket_client_events events;
+    events.on_text = [&](std::string_view text) { heard.push_back("t:" + std::string{text}); };
+    events.on_bytes = [&](std::string_view bytes) { heard.push_back("b:" + std::string{bytes}); };
+    websocket_client client{p.loop, *read_websocket_address(url), {.bearer = "secret"}, events};
+    REQUIRE(p.loop.run_until([&] { return p.connection != nullptr; }, 10s));
+    const std::string bytes{"\0\xff", 2}, long_bytes(300'000, '\xfe');
+    p.connection->send("1");
+    p.connection->send_bytes("head", std::make_shared<const std::string>(bytes));
+    p.connection->send("2");
+    p.connection->send_bytes("", std::make_shared<const std::string>(long_bytes));
+    p.connection->send_bytes("alone", std::make_shared<const std::string>());
+    CHECK(p.connection->queued_bytes() > long_bytes.size());
+    p.connection->send("3");
+    REQUIRE(p.loop.run_until([&] { return heard.size() == 6; }, 10s));
+    CHECK(heard == std::vector<std::string>{"t:1", "b:head" + bytes, "t:2", "b:" + long_bytes,
+                                            "b:alone", "t:3"});
+    CHECK(p.loop.run_until([&] { return p.connection->queued_bytes() == 0; }, 10s));
+  }
+
+  TEST_CASE("§120 a client that has no use for binary messages ends with the first") {
+    partner p;
+    caller c{p.loop, p.listen()};
+    REQUIRE(c.until([&] { return c.opened && p.connection; }));
+    p.connection->send_bytes("x", std::make_shared<const std::string>("y"));
+    REQUIRE(c.until([&] { return c.end.has_value(); }));
+    CHECK(c.heard.empty());
+    CHECK(p.loop.run_until([&] { return p.lost == 1; }, 10s));
+  }
+
   TEST_CASE("§203 two texts are never written at once, also when one is sent inside of on_open") {
     partner p;
     const auto url = p.listen();

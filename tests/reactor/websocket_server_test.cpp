@@ -5,7 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
+#include <iterator>
+#include <memory>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -273,6 +277,24 @@ TEST_SUITE("reactor.websocket_server") {
     more.say("lth HTTP/1.1\r\nHost: a\r\n\r\n");
     CHECK(more.hears("fine"));
     CHECK(s.opened == 3);
+  }
+
+  TEST_CASE("§201 of strangers beyond the waiting places every second one kept its descriptor") {
+    websocket_terms terms;
+    terms.waiting_connections = 2;
+    echo_server s{terms};
+    const auto descriptors = [] {
+      return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"},
+                           std::filesystem::directory_iterator{});
+    };
+    const auto before = descriptors();
+    std::vector<std::unique_ptr<raw_client>> strangers;
+    for (int i = 0; i < 40; ++i)
+      strangers.push_back(std::make_unique<raw_client>(s.loop, s.server->port()));
+    raw_client last{s.loop, s.server->port()};
+    last.say("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(last.hears("fine")); // it came after all of them
+    CHECK(descriptors() - before <= 41 + 3);
   }
 
   TEST_CASE("§201 a connection that asks and asks does not stay for ever before its upgrade") {

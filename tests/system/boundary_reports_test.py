@@ -324,6 +324,17 @@ class Reports(BoundaryCase):
             self.assertEqual((done.returncode, done.stdout), (0, "started\n"), done.stderr)
             shutil.rmtree(self.out + "/etc")
 
+    def test_br_104_a_protected_link_to_a_folder_let_nothing_run(self):
+        subprocess.run(["git", "init", "-q", self.ws], check=True)
+        shutil.rmtree(self.ws + "/.git/hooks")
+        for link, target in ((".agents", "real"), (".git/hooks", "../hooks")):
+            os.mkdir(f"{self.ws}/{os.path.basename(target)}")
+            os.symlink(target, f"{self.ws}/{link}")
+            name = os.path.basename(target)
+            status, out, err, _ = self.run_it(f"touch f && echo ran; touch {name}/x; rm {link}; ln -sfn /tmp {link}; mv {link} y", cwd=self.ws)
+            self.assertEqual((out, status != 0), ("ran\n", True), err)
+            self.assertEqual((os.readlink(f"{self.ws}/{link}"), os.listdir(f"{self.ws}/{name}")), (target, []), err)
+
     @NEEDS_ROOT
     def test_br_103_flags_of_the_mount_below_are_kept(self):
         subprocess.run(["git", "init", "-q", self.ws], check=True)

@@ -38,6 +38,16 @@ TEST_SUITE("system.cli_config") {
     CHECK(first.at("layer") == "command line");
   }
 
+  TEST_CASE("§43 an unknown key of [audit] is ignored in silence") {
+    const temp_folder base;
+    const auto file = base.write(".gatehouse/config.toml", "[audit]\nkept_days = 1\n");
+    const auto why = file + ":2:1: unknown key `audit.kept_days` is ignored";
+    CHECK(show(base, {}).err.find(why) != std::string::npos);
+    const auto whole = json::parse(show(base, {"--json"}).out).as_object();
+    REQUIRE(whole.at("warnings").as_array().size() == 1);
+    CHECK(whole.at("warnings").as_array().at(0) == json::string{why});
+  }
+
   TEST_CASE("a broken configuration ends with status 2 and its place") {
     const temp_folder base;
     const auto file = base.write(".gatehouse/config.toml", "approval_policy = = 1\n");

@@ -14,9 +14,9 @@ GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 class Server:
     """A running `gatehouse exec-server`."""
 
-    def __init__(self, *options, env=None, cwd=None, listen="ws://127.0.0.1:0"):
+    def __init__(self, *options, env=None, cwd=None, listen="ws://127.0.0.1:0", preexec_fn=None):
         self.process = subprocess.Popen([GATEHOUSE, "exec-server", "--listen", listen, *options],
-                                        stdout=subprocess.PIPE, env=env, cwd=cwd, text=True)
+                                        stdout=subprocess.PIPE, env=env, cwd=cwd, text=True, preexec_fn=preexec_fn)
         self.url = self.process.stdout.readline().strip()
         assert self.url, "the server printed no URL"
 
@@ -128,6 +128,8 @@ class Client:
                 self.send_text(data, 10)
             elif opcode == 1:
                 return json.loads(data)
+            elif opcode == 2:
+                return from_bytes(data)
 
     def call(self, method, timeout=30.0, **params):
         """Sends a request and gives its answer; what comes meanwhile is kept in `pending`."""
@@ -141,8 +143,9 @@ class Client:
                 return message
             self.pending.append(message)
 
-    def start_session(self, resume=None):
-        answer = self.call("initialize", clientName="test", **({"resumeSessionId": resume} if resume else {}))
+    def start_session(self, resume=None, binary=False):
+        answer = self.call("initialize", clientName="test", **({"resumeSessionId": resume} if resume else {}),
+                           **({"binaryOutput": 1} if binary else {}))
         if "result" in answer:
             self.send({"method": "initialized", "params": {}})
         return answer
@@ -154,6 +157,15 @@ class Client:
         except OSError:
             pass
         self.socket.close()
+
+
+def from_bytes(data):
+    """A binary message in the form of its text, with a mark."""
+    version, stream, flags, length, seq = struct.unpack(">BBHIQ", data[:16])
+    assert (version, flags) == (1, 0), data[:16]
+    return {"binary": True, "method": "process/output",
+            "params": {"processId": data[16:16 + length].decode(), "seq": seq, "stream": ("stdout", "stderr", "pty")[stream],
+                       "chunk": base64.b64encode(data[16 + length:]).decode()}}
 
 
 def uri(path):

@@ -335,9 +335,14 @@ class Processes(Case):
             self.assertEqual(exited["params"]["exitCode"], 130)
 
     def test_120_resumption_50_cuts_lose_and_double_nothing(self):
+        for binary in (False, True):
+            with self.subTest(binary=binary):
+                self.cut_50_times(binary)
+
+    def cut_50_times(self, binary):
         with Server("--no-auth") as server:
             client = Client(server)
-            session = client.start_session()["result"]["sessionId"]
+            session = client.start_session(binary=binary)["result"]["sessionId"]
             client.call("process/start", **self.start("c", "i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo $i; "
                                                            "sleep 0.01; done; exit 7"))
             chunks, last, cuts, exit_code = {}, 0, 0, None
@@ -356,6 +361,7 @@ class Processes(Case):
                         continue
                     last = max(last, params["seq"])
                     if message["method"] == "process/output":
+                        self.assertEqual(message.get("binary", False), binary)
                         self.assertIn(chunks.setdefault(params["seq"], params["chunk"]), [params["chunk"]])
                     if message["method"] == "process/exited":
                         exit_code = params["exitCode"]
@@ -367,7 +373,7 @@ class Processes(Case):
                 client.drop()
                 cuts += 1
                 client = Client(server)
-                while "error" in (answer := client.start_session(session)):
+                while "error" in (answer := client.start_session(session, binary)):
                     self.assertEqual(answer["error"]["code"], -32010)  # the old socket is noticed soon
                     client = Client(server)
                 answer = client.call("process/read", processId="c", afterSeq=last, waitMs=0)["result"]
@@ -394,9 +400,14 @@ class Processes(Case):
             self.assertEqual(Client(server).start_session(session)["error"]["code"], -32600)
 
     def test_120_a_slow_reader_slows_the_command_and_costs_no_memory(self):
+        for binary in (False, True):
+            with self.subTest(binary=binary):
+                self.read_slowly(binary)
+
+    def read_slowly(self, binary):
         with Server("--no-auth") as server:
             client = Client(server)
-            client.start_session()
+            client.start_session(binary=binary)
             client.call("process/start", **self.start("p", "head -c 60000000 /dev/zero; echo end >&2"))
             time.sleep(3)
             with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as status:
@@ -413,6 +424,113 @@ class Processes(Case):
                 elif message.get("method") == "process/closed":
                     break
             self.assertEqual(total, 60_000_004)
+
+
+class BinaryOutput(Case):
+    """Output as binary messages, for a client that asks for it."""
+    SCRIPT = ("printf 'first\\377\\000\\303'; printf '\\244 err\\n' >&2; sleep 0.05; "
+              "head -c 3000000 /dev/urandom | tee {copy}; printf 'last \\303'; exit 5")
+
+    def say(self, client, name):
+        copy = os.path.join(self.folder, name)
+        self.assertIn("result", client.call("process/start", **self.start(name, self.SCRIPT.format(copy=copy))))
+        seen = [m for m in self.until(client, closed(name)) if m.get("params", {}).get("processId") == name]
+        self.assertEqual([m["params"]["seq"] for m in seen], list(range(1, len(seen) + 1)))
+        self.assertEqual([m["method"] for m in seen[-2:]], ["process/exited", "process/closed"])
+        self.assertEqual(seen[-2]["params"]["exitCode"], 5)
+        said = {}
+        for message in seen[:-2]:
+            one = said.setdefault(message["params"]["stream"], bytearray())
+            one += base64.b64decode(message["params"]["chunk"])
+        return seen, said
+
+    def test_120_both_forms_of_output_give_the_same_bytes_and_numbers(self):
+        with Server("--no-auth") as server:
+            for binary in (False, True):
+                client = Client(server)
+                self.assertEqual(client.start_session(binary=binary)["result"].get("binaryOutput"), 1 if binary else None)
+                name = f"p{binary}"
+                seen, said = self.say(client, name)
+                with open(os.path.join(self.folder, name), "rb") as file:
+                    random = file.read()
+                self.assertEqual(len(random), 3_000_000)
+                self.assertEqual(said, {"stdout": b"first\377\0\303" + random + b"last \303", "stderr": b"\244 err\n"})
+                for message in seen:
+                    output = message["method"] == "process/output"
+                    self.assertEqual(message.get("binary", False), binary and output)
+                    if output:
+                        size = len(base64.b64decode(message["params"]["chunk"]))
+                        self.assertLessEqual(size, 256 * 1024 if binary else 8192)
+                self.assertEqual(max(len(m["params"]["chunk"]) for m in seen[:-2]) > 16_000, binary)
+                client.drop()
+
+    def test_120_a_terminal_speaks_in_binary_messages_too(self):
+        with Server("--no-auth") as server:
+            client = Client(server)
+            client.start_session(binary=True)
+            client.call("process/start", **self.start("t", "echo one; sleep 0.1; seq 20000; stty size", tty=True))
+            seen = self.until(client, closed("t"))
+            outputs = [m for m in seen if m.get("method") == "process/output"]
+            self.assertTrue(all(m["binary"] and m["params"]["stream"] == "pty" for m in outputs))
+            self.assertEqual(self.output(seen), "one\r\n" + "".join(f"{i}\r\n" for i in range(1, 20001)) + "24 80\r\n")
+            self.assertEqual(base64.b64decode(outputs[0]["params"]["chunk"]), b"one\r\n")
+
+    def test_120_a_version_of_binary_output_that_is_not_known_is_refused_and_the_next_try_is_taken(self):
+        with Server("--no-auth") as server:
+            client = Client(server)
+            for wrong in (2, 0, -1, "1", True, [1]):
+                answer = client.call("initialize", clientName="t", binaryOutput=wrong)
+                self.assertEqual(answer["error"]["code"], -32602, wrong)
+                self.assertIn("binaryOutput", answer["error"]["message"])
+            self.assertEqual(client.start_session(binary=True)["result"]["binaryOutput"], 1)
+
+    def test_120_a_session_goes_on_in_the_form_that_its_next_client_asks_for(self):
+        with Server("--no-auth") as server:
+            client = Client(server)
+            session = client.start_session(binary=True)["result"]["sessionId"]
+            client.call("process/start", **self.start("p", "head -c 300000 /dev/zero; read line; head -c 300000 /dev/zero; "
+                                                           "echo $line", pipeStdin=True))
+            def outputs(wanted, total):
+                while len(b"".join(said.values())) < total:
+                    message = client.pending.pop(0) if client.pending else client.receive(30)
+                    if message.get("method") == "process/output":
+                        self.assertEqual(message.get("binary", False), wanted)
+                        self.assertNotIn(message["params"]["seq"], said)
+                        said[message["params"]["seq"]] = base64.b64decode(message["params"]["chunk"])
+            said = {}
+            outputs(True, 300_000)
+            client.drop()
+            client = Client(server)
+            while "error" in client.start_session(session):
+                client = Client(server)
+            again = client.call("process/read", processId="p", afterSeq=0, waitMs=0)["result"]
+            self.assertEqual({c["seq"]: base64.b64decode(c["chunk"]) for c in again["chunks"]}, said)
+            client.call("process/write", processId="p", writeId="w", chunk=base64.b64encode(b"end\n").decode())
+            before = len(said)
+            outputs(False, 600_004)
+            self.assertEqual(sorted(said), list(range(1, len(said) + 1)))
+            self.assertTrue(all(len(said[seq]) <= 8192 for seq in range(before + 1, len(said) + 1)))
+            self.assertEqual(b"".join(said[seq] for seq in sorted(said)), bytes(600_000) + b"end\n")
+
+    def test_120_what_nobody_reads_is_kept_newest_first_and_counted_to_the_byte(self):
+        size = 3_000_000
+        with Server("--no-auth") as server:
+            client = Client(server)
+            session = client.start_session(binary=True)["result"]["sessionId"]
+            client.call("process/start", **self.start("p", f"read line; head -c {size} /dev/zero", pipeStdin=True))
+            client.send({"id": 77, "method": "process/write", "params": {"processId": "p", "writeId": "w",
+                                                                          "chunk": base64.b64encode(b"go\n").decode()}})
+            client.drop()
+            client = Client(server)
+            while "error" in client.start_session(session, binary=True):
+                client = Client(server)
+            limit = time.monotonic() + 30
+            while not (answer := client.call("process/read", processId="p", afterSeq=0, waitMs=500)["result"])["closed"]:
+                self.assertLess(time.monotonic(), limit)
+            kept = sum(len(base64.b64decode(c["chunk"])) for c in answer["chunks"])
+            self.assertEqual(kept + answer["droppedBytes"], size)
+            self.assertGreater(kept, 1024 * 1024 - 256 * 1024)
+            self.assertLessEqual(kept, 1024 * 1024)
 
 
 class Endings(Case):
@@ -462,8 +580,10 @@ class Stdio(Case):
         def send(message):
             server.stdin.write(json.dumps(message) + "\n")
             server.stdin.flush()
-        send({"id": 1, "method": "initialize", "params": {"clientName": "t"}})
-        self.assertIn("sessionId", json.loads(server.stdout.readline())["result"])
+        send({"id": 1, "method": "initialize", "params": {"clientName": "t", "binaryOutput": 1}})
+        greeting = json.loads(server.stdout.readline())["result"]
+        self.assertIn("sessionId", greeting)
+        self.assertNotIn("binaryOutput", greeting)  # lines hold text only: its output is JSON as always
         send({"method": "initialized"})
         server.stdin.write("{bad\n")
         server.stdin.flush()

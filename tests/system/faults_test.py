@@ -7,23 +7,8 @@ import subprocess
 import time
 import unittest
 
+from daemon_case import limited, process_count
 from run_case import DANGEROUS, GATEHOUSE, GRACE_S, RunCase, SANITIZED
-
-
-def limited(kind, amount):
-    return lambda: resource.setrlimit(kind, (amount, amount))
-
-
-def process_count(mark):
-    """How many live processes carry this text on their command line."""
-    count = 0
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/cmdline", "rb") as file:
-                count += mark.encode() in file.read()
-        except OSError:
-            pass
-    return count
 
 
 class Faults(RunCase):
@@ -42,7 +27,7 @@ class Faults(RunCase):
 
     @unittest.skipIf(SANITIZED, "the sanitizer needs descriptors of its own")
     def test_out_of_descriptors(self):
-        ran = {limit: self.reported(self.run_it("--", "/bin/echo", "ran", preexec_fn=limited(resource.RLIMIT_NOFILE, limit)))
+        ran = {limit: self.reported(self.run_it("--", "/bin/echo", "ran", preexec_fn=limited((resource.RLIMIT_NOFILE, limit))))
                for limit in (5, 6, 7, 8, 9, 11, 13, 15, 17, 19, 21, 23, 64)}
         self.assertTrue(ran[64])
         self.assertFalse(ran[7])
@@ -72,7 +57,7 @@ class Faults(RunCase):
     def test_nothing_runs_when_this_process_has_no_memory(self):
         for kib in (1_000, 10_000, 20_000, 25_000, 30_000):
             with self.subTest(kib=kib):
-                done = self.run_it("--", "/bin/echo", "ran", preexec_fn=limited(resource.RLIMIT_AS, kib * 1024))
+                done = self.run_it("--", "/bin/echo", "ran", preexec_fn=limited((resource.RLIMIT_AS, kib * 1024)))
                 # Below some size not even the program loader gets on, and speaks for itself.
                 if done.returncode == 0:
                     self.reported(done)

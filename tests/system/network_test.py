@@ -220,6 +220,50 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
                          [("network", "denied.test", 1)])
         self.assertEqual(told[0]["call"], told[0]["body"]["connection"]["call_id"])  # so that `audit show CALL` has it
 
+    def test_205_a_client_that_went_past_the_proxy_and_hid_it_left_no_trace(self):
+        direct = "python3 -c 'import socket; socket.create_connection((\"%s\", 80))' 2>/dev/null; exit %d"
+        r = self.run_it(direct % (PUBLIC, 0))
+        self.assertEqual(r["attempts"][0]["exit_code"], 0)
+        self.assertIn(f"tried to connect to {PUBLIC}:80 past the proxy", r["attempts"][0]["warnings"][-1])
+        done = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "attempt_end"], env=self.environment(),
+                              capture_output=True, text=True, timeout=60, check=True)
+        self.assertIn(f"tried to connect to {PUBLIC}:80 past the proxy", done.stdout)
+        self.assertEqual(Page.seen, [])
+        # The one that fails is told so as always, and whoever takes the proxy is told nothing.
+        self.assertNotIn("warnings", self.run_it(direct % (PUBLIC, 3))["attempts"][0])
+        self.assertNotIn("warnings", self.run_it("curl -sS http://ok.test/; curl -sS http://localhost:18999/")["attempts"][0])
+
+    def test_205_a_request_that_is_not_carried_named_no_host(self):
+        with open(os.path.join(self.ws, "ask.py"), "w") as file:
+            file.write("""
+import socket
+for parts in ([b"\\x04\\x01\\0P\\0\\0\\0\\x01me\\0old.test\\0"], [b"\\x05\\x01\\0", b"\\x05\\x02\\0\\x03\\x09bind.test\\0\\x15"],
+              [b"\\x05\\x01\\0", b"\\x05\\x03\\0\\x03\\x08udp.test\\0\\x35"], [b"\\x05\\x01\\0", b"\\x05\\x03\\0\\x01\\0\\0\\0\\0\\0\\0"],
+              [b"GET ftp://me:secret@ftp.test/x HTTP/1.1\\r\\nHost: ftp.test\\r\\n\\r\\n"]):
+    s = socket.create_connection(("127.0.0.1", 3128))
+    for part in parts:
+        s.sendall(part)
+        s.recv(4096)
+    while s.recv(4096): pass
+""")
+        r = self.run_it("python3 ask.py")
+        self.assertEqual(r["attempts"][0]["exit_code"], 0, r)
+        told = [(b["protocol"], b["host"], b["port"], b["reason"]) for b in r["attempts"][0]["blocked_connections"]]
+        self.assertEqual(told, [("socks5_tcp", "old.test", 80, "not_carried"), ("socks5_tcp", "bind.test", 21, "not_carried"),
+                                ("socks5_udp", "udp.test", 53, "not_carried"), ("socks5_udp", "", 0, "not_carried"),
+                                ("http", "ftp.test", 21, "not_carried")])
+        for part in ("socks5_tcp://old.test:80: the proxy does not carry this kind of request. SOCKS4 is not carried: use SOCKS5",
+                     "socks5_tcp://bind.test:21: the proxy does not carry this kind of request. SOCKS5: only CONNECT is carried.",
+                     "socks5_udp://udp.test:53: ", "a request that names no host (socks5_udp): ",
+                     "http://ftp.test:21: the proxy does not carry this kind of request. HTTP: only http:// URLs are forwarded; "
+                     "ask for others with CONNECT host:port. Ask the proxy for it by HTTP, CONNECT or SOCKS5 CONNECT"):
+            self.assertIn(part, r["message"])
+        done = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "denial"], env=self.environment(),
+                              capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual([json.loads(line)["body"]["connection"]["host"] for line in done.stdout.splitlines()],
+                         ["old.test", "bind.test", "udp.test", "", "ftp.test"])
+        self.assertNotIn("secret", done.stdout + json.dumps(r["attempts"]))
+
     def test_204_a_running_command_drew_another_question_over_the_one_that_stands(self):
         script = "curl -sS http://new.test/ & sleep 0.5; printf '\\033[2J\\033[Hdrawn'; touch said; wait"
         said = os.path.join(self.ws, "said")

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -20,8 +21,8 @@ from exec_client import GATEHOUSE, Server
 class ToldServer:
     """An exec server that runs nothing: each process says what it is told to, with rising numbers; None: it is mute."""
 
-    def __init__(self, events, first=1):
-        self.events, self.heard, self.first = events, [], first
+    def __init__(self, events, first=1, greeting=None):
+        self.events, self.heard, self.first, self.greeting = events, [], first, greeting or {}
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -59,18 +60,23 @@ class ToldServer:
             return
         told = message.get("params", {})
         nothing = {"chunks": [], "nextSeq": 1, "exited": False, "closed": False}
-        result = {"process/read": nothing, "initialize": {"sessionId": "s"}, "process/terminate": {"running": False},
+        result = {"process/read": nothing, "initialize": {"sessionId": "s", **self.greeting}, "process/terminate": {"running": False},
                   "process/start": {"processId": told.get("processId"), "sandboxType": "none"}}
         self.send(line, {"id": message["id"], "result": result.get(message["method"], {})})
         if message["method"] == "process/start":
-            for seq, (method, params) in enumerate(self.events(told), self.first):
+            for seq, one in enumerate(self.events(told), self.first):
+                if isinstance(one, bytes):
+                    self.send(line, one)
+                    continue
+                method, params = one
                 self.send(line, {"method": method, "params": {"processId": told["processId"], "seq": seq, **params}})
 
     @staticmethod
     def send(line, message):
-        data = json.dumps(message).encode()
+        binary = isinstance(message, bytes)
+        data = message if binary else json.dumps(message).encode()
         size = bytes([len(data)]) if len(data) < 126 else b"\x7e" + len(data).to_bytes(2, "big")
-        line.sendall(b"\x81" + size + data)
+        line.sendall((b"\x82" if binary else b"\x81") + size + data)
 
     def __enter__(self):
         return self
@@ -281,6 +287,35 @@ class RemoteEnvironment(unittest.TestCase):
         self.assertEqual(run.returncode, 121, run.stderr)
         self.assertIn("breaks the protocol", run.stderr)
         self.assertEqual(run.stdout, "")
+
+    def test_120_output_in_binary_messages_is_told_in_its_order_with_what_comes_as_text(self):
+        def events(told):
+            name = told["processId"].encode()
+            head = lambda stream, seq: struct.pack(">BBHIQ", 1, stream, 0, len(name), seq) + name
+            return [head(0, 1) + b"one\n", ("process/output", {"stream": "stdout", "chunk": base64.b64encode(b"two\n").decode()}),
+                    head(0, 4) + b"four\n", ("process/exited", {"exitCode": 3, "sandboxDenied": False, "seq": 5}),
+                    head(0, 3) + b"three\n", ("process/closed", {})]
+        with ToldServer(events, greeting={"binaryOutput": 1}) as server:
+            run = self.run_there(server.url, "true")
+        self.assertEqual((run.returncode, run.stdout), (3, "one\ntwo\nthree\nfour\n"), run.stderr)
+
+    def test_120_a_binary_message_that_cannot_be_read_ends_the_command_with_the_reason(self):
+        def whole(told, version=1, flags=0, length=None):
+            name = told["processId"].encode()
+            return struct.pack(">BBHIQ", version, 0, flags, len(name) if length is None else length, 1) + name + b"lost?\n"
+        rows = [({"binaryOutput": 1}, lambda told: whole(told, version=2), "version 2, and only 1 is known"),
+                ({"binaryOutput": 1}, lambda told: whole(told, flags=1), "flags that are not known"),
+                ({"binaryOutput": 1}, lambda told: whole(told, length=4_000_000_000), "ends before its process id"),
+                ({"binaryOutput": 1}, lambda told: whole(told)[:10], "fewer than its head"),
+                ({"binaryOutput": 1}, lambda told: b"", "is empty"),
+                ({}, whole, "it had not said so"),
+                ({"binaryOutput": 2}, whole, "binaryOutput")]
+        for greeting, message, why in rows:
+            with self.subTest(why=why), ToldServer(lambda told, message=message: [message(told)], greeting=greeting) as server:
+                run = self.run_there(server.url, "true", options=["--timeout-ms", "60000"])
+                self.assertEqual(run.returncode, 121, run.stderr)
+                self.assertIn(why, run.stderr)
+                self.assertNotIn("lost?", run.stdout)
 
     def test_96_an_exit_without_the_end_of_its_output_is_an_end_all_the_same(self):
         with ToldServer(lambda told: [("process/exited", {"exitCode": 3, "sandboxDenied": False})]) as server:

@@ -202,6 +202,18 @@ class Run(RunCase):
         self.assertEqual(shown.count("please type one of the letters"), 4)
         self.assertEqual(status, 125)
 
+    def test_133a_why_at_the_question_is_the_text_that_explain_gives_and_answers_nothing(self):
+        for given in (DANGEROUS, ["bash", "-c", "git status && rm -rf no-such; cat *.md"]):
+            with self.subTest(command=given):
+                explained = subprocess.run([GATEHOUSE, "policy", "explain", "--cwd", self.ws, "--profile", "workspace-write", "--",
+                                            *given], env=self.env, capture_output=True, text=True, timeout=GRACE_S, check=True)
+                words = explained.stdout.split("\napproval policy: ")[1].split("\n", 1)[1]
+                shown, status = self.ask([b"?\n", b"?\n", b"n\n"], "--", *given)
+                self.assertEqual((status, shown.replace("\r\n", "\n").count("\n" + words)), (125, 2), shown)
+                self.assertIn("[?] why", shown)
+        shown, _ = self.ask([b"?\n", b"n\n"], "--sandbox-permissions", "require_escalated", "--", "touch", "made")
+        self.assertIn("requirement: needs an approval", shown)  # of the call as it was proposed, not of its words alone
+
     def test_a_key_typed_before_the_question_stands_does_not_answer_it(self):
         shown, status = self.ask([b"n\n"], "--", *DANGEROUS, before=b"y\n")
         self.assertEqual(status, 125, shown)
@@ -226,6 +238,23 @@ class Run(RunCase):
         self.assertNotIn("\u202e", question)
         self.assertIn("\\x1b[2K", question)
         self.assertIn("\\u202e\\u200b", question)
+
+    def test_br_156_an_input_that_never_ends_is_not_waited_for(self):
+        path = self.base + "/calls.jsonl"
+        with open(path, "w", encoding="ascii") as file:
+            file.write('{"arguments": {"command": "cat; echo hi"}}\n')
+        for argv in (self.argv("--", "sh", "-c", "cat; echo hi"),
+                     [GATEHOUSE, "batch", "--cwd", self.ws, "--profile", "workspace-write", path]):
+            reading, writing = os.pipe()  # nobody writes, and nobody closes it
+            try:
+                for given in ({"stdin": reading}, {"preexec_fn": lambda: os.close(0)}, {"stdin": subprocess.DEVNULL},
+                              {"stdin": reading, "start_new_session": True}):
+                    done = subprocess.run(argv, env=self.env, capture_output=True, timeout=GRACE_S, check=False, **given)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(b"hi\n" if argv[1] == "run" else b'"output":"hi\\n"', done.stdout)
+            finally:
+                os.close(reading)
+                os.close(writing)
 
     # Ends from outside.
 

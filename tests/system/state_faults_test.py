@@ -8,47 +8,11 @@ import subprocess
 import time
 import unittest
 
-from run_case import GATEHOUSE, GRACE_S, RunCase
-from faults_test import process_count
+from daemon_case import DaemonCase, process_count
+from run_case import GATEHOUSE, GRACE_S
 
 
-class StateFaults(RunCase):
-    def setUp(self):
-        super().setUp()
-        self.env["XDG_STATE_HOME"] = self.base + "/state"
-        self.state = self.base + "/state/gatehouse"
-
-    def gatehouse(self, *words, **more):
-        return subprocess.run([GATEHOUSE, *words], **{"env": self.env, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True,
-                                                      "timeout": GRACE_S, "check": False, **more})
-
-    def serve(self):
-        daemon = subprocess.Popen([GATEHOUSE, "serve", "--profile", "workspace-write"], cwd=self.ws, env=self.env,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-        self.addCleanup(daemon.stderr.close)
-        self.addCleanup(daemon.stdout.close)
-        self.addCleanup(daemon.wait)
-        self.addCleanup(daemon.kill)
-        return daemon, daemon.stdout.readline().strip()
-
-    def load(self, url, seconds, mix):
-        path = self.base + "/mix.jsonl"
-        with open(path, "w", encoding="ascii") as file:
-            file.write("".join(json.dumps({"tool": "shell_command", "arguments": {"command": command}}) + "\n" for command in mix))
-        process = subprocess.Popen([GATEHOUSE, "load", "--json", "--callers", "4", "--cwd", self.ws, "--duration", str(seconds), "--mix", path, url],
-                                   env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def audit(self):
-        checked = self.gatehouse("audit", "verify")
-        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
-        exported = self.gatehouse("audit", "export")
-        self.assertEqual(exported.returncode, 0, exported.stderr)
-        return [json.loads(line) for line in exported.stdout.splitlines()]
-
+class StateFaults(DaemonCase):
     def test_205_kill_9_of_a_loaded_daemon_at_random_moments_loses_no_record_and_leaves_no_process(self):
         seed = random.randrange(1 << 30)
         chance = random.Random(seed)

@@ -7,6 +7,8 @@ import { visible } from './questions.js';
 import { Sessions } from './sessions.js';
 import { readSettings } from './settings.js';
 
+export { ScreenFilter } from './screen-filter.js';
+
 const clientInfo = { name: 'gatehouse-vscode', version: '0.1.0' };
 
 /** All that stands while a daemon is connected. */
