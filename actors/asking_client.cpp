@@ -25,7 +25,7 @@ void asking_client::on_event(const thread_event_ptr& event) {
 namespace {
 
 /// The call of a question, as it was proposed.
-tool_arguments call_of(const proposal& what) {
+tool_arguments proposed_call(const proposal& what) {
   shell_request call;
   call.command = what.argv;
   call.workdir = what.cwd;
@@ -42,7 +42,7 @@ void asking_client::ask(const review_request& question) {
   const auto withdrawn = std::make_shared<std::atomic<bool>>(false);
   if (!open_.try_emplace(question.review_id, withdrawn).second) return; // offered again
   thread_.send(explain_call{
-      call_of(question.what), [thread = thread_, ask = ask_, &workers = workers_, question,
+      proposed_call(question.what), [thread = thread_, ask = ask_, &workers = workers_, question,
                                withdrawn](const result<explained_call>& told) {
         auto why =
             told ? why_text(told->evaluation, told->sandbox) : to_string(told.error()) + "\n";

@@ -22,7 +22,7 @@ constexpr std::size_t most_transcript_entries = 512;
 constexpr std::size_t longest_transcript_text = 16 * 1024;
 
 /// The call that an event is about; empty: none.
-std::string call_of(const thread_event_body& what) {
+std::string call_id_of(const thread_event_body& what) {
   return std::visit(
       [](const auto& e) -> std::string {
         if constexpr (requires { e.call_id; })
@@ -226,7 +226,7 @@ void session_thread::heard(const thread_event_body& what) {
   }
   if (const auto* over = std::get_if<thread_events::terminal_ended>(&what))
     return terminal_ended(*over);
-  const auto id = call_of(what);
+  const auto id = call_id_of(what);
   const auto call = running_.find(id);
   const auto in_background = background_.find(id);
   auto* const known = call != running_.end()               ? &call->second.told

@@ -139,7 +139,7 @@ std::vector<row> rows_of(const config::effective_settings& settings,
 }
 
 std::string settings_as_json(const std::vector<row>& rows, const config::project& project,
-                    const std::vector<std::string>& warnings) {
+                             const std::vector<std::string>& warnings) {
   std::string out = "{\"settings\":[";
   for (const auto& r : rows) {
     out += out.back() == '[' ? "{" : ",{";
@@ -202,7 +202,8 @@ int config_command(arguments given) {
   for (const auto* more : {&audit->warnings, &environments->warnings})
     warnings.insert(warnings.end(), more->begin(), more->end());
   const auto& project = start->loaded.project;
-  if (read->has("--json")) return print(settings_as_json(rows, project, warnings)) ? exit_ok : exit_failed;
+  if (read->has("--json"))
+    return print(settings_as_json(rows, project, warnings)) ? exit_ok : exit_failed;
   warn(warnings);
   return print(as_text(rows, project)) ? exit_ok : exit_failed;
 }

@@ -7,7 +7,7 @@ namespace {
 
 using namespace exec_server;
 
-constexpr int policy_violation = 1008;
+constexpr int close_as_policy_violation = 1008;
 
 } // namespace
 
@@ -46,12 +46,12 @@ void exec_server_host::client::take(std::string_view text) {
   case incoming_kind::malformed:
     return fail("-1", {code::invalid_request, "failed to read the message: " + in.why, {}, {}});
   case incoming_kind::response:
-    return channel_->close(policy_violation, "nobody asked for this answer");
+    return channel_->close(close_as_policy_violation, "nobody asked for this answer");
   case incoming_kind::notification:
     if (in.method == "initialized" && session_ && !ready_)
       ready_ = true;
     else
-      channel_->close(policy_violation, "unknown notification");
+      channel_->close(close_as_policy_violation, "unknown notification");
     return;
   case incoming_kind::request: break;
   }

@@ -72,7 +72,7 @@ review_answer ask_at(int terminal, const review_request& question, const std::st
   const auto text = question_text(view_of(question), "gatehouse: approval needed", look) +
                     look.dim("  [?] why\n");
   if (!write_whole(terminal,
-                 question.attempt > 1 || question.network ? std::string{readable} + text : text))
+                   question.attempt > 1 || question.network ? std::string{readable} + text : text))
     return user_answer(question, review_decision::denied, "the terminal cannot be written to");
   continued = false;
   const auto ask_again = [&] { write_whole(terminal, text + "> "); };

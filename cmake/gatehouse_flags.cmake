@@ -10,14 +10,14 @@ target_compile_options(gatehouse_plain_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual>)
 target_include_directories(gatehouse_plain_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
-if(CMAKE_UNITY_BUILD)
-  # Several sources make one object file there: what a program does not use of it is left out piece by piece instead of
-  # file by file.
-  # A local name may be that of another source's function, and a source's own types look like those of a header: the build that
-  # compiles each alone has these warnings.
-  target_compile_options(gatehouse_plain_flags INTERFACE -ffunction-sections -fdata-sections -Wno-shadow -Wno-subobject-linkage)
-  target_link_options(gatehouse_plain_flags INTERFACE -Wl,--gc-sections)
-endif()
+# Where sources are compiled together (the release preset), one object file holds several: what a program does not use of it is
+# left out piece by piece instead of file by file. A local name may be that of another source's function, and a source's own
+# types look like those of a header: the builds that compile each alone have these warnings.
+set(_together $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
+target_compile_options(gatehouse_plain_flags INTERFACE
+  $<${_together}:-ffunction-sections> $<${_together}:-fdata-sections> $<${_together}:-Wno-shadow>
+  $<$<AND:${_together},$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>)
+target_link_options(gatehouse_plain_flags INTERFACE $<${_together}:-Wl,--gc-sections>)
 
 # gatehouse_compile_alone(SOURCE...): never together with others, where sources are compiled together (CMAKE_UNITY_BUILD).
 function(gatehouse_compile_alone)

@@ -167,9 +167,9 @@ void proxy_connection::feed_http(std::string_view bytes) {
     facts_.method = http_.head().connect ? std::string{} : http_.head().method;
     if (http_.head().connect) facts_.protocol = network_protocol::https;
     terms_->gate->unreadable(facts_, http_.reason(), "HTTP: " + http_.why());
-    return answer_and_leave(
-        proxy_answer(http_.status(), "",
-                    "The request was not understood by the Gatehouse proxy: " + http_.why() + "."));
+    return answer_and_leave(proxy_answer(
+        http_.status(), "",
+        "The request was not understood by the Gatehouse proxy: " + http_.why() + "."));
   case http_head_reader::state::done: break;
   }
   const auto& head = http_.head();

@@ -63,8 +63,8 @@ void proxy_connection::inspect_request() {
     terms_->gate->unreadable(facts_, network_refusal::malformed,
                              "HTTP: a request whose server cannot be told");
     return refuse_inside(proxy_answer(400, "",
-                                     "The request was not understood by the Gatehouse proxy: its "
-                                     "server cannot be told."));
+                                      "The request was not understood by the Gatehouse proxy: its "
+                                      "server cannot be told."));
   case tunnel_request_reader::state::not_http: return pump_up();
   case tunnel_request_reader::state::done: return judge_request();
   }

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 5> asked_in_passing{
     "/var/run/nscd", "/run/nscd", "/run/systemd/userdb", "/dev/log", "/run/systemd/journal"};
 
 /// What local_sockets says of a datagram socket behind the proxy.
-constexpr std::string_view only_tcp = "TCP only, through the proxy; no UDP, no DNS";
+constexpr std::string_view only_tcp_refusal = "TCP only, through the proxy; no UDP, no DNS";
 
 class classifier {
 public:
@@ -50,7 +50,7 @@ private:
                       [&](std::string_view p) { return policy::is_at_or_below(seen.path, p); }))
         continue;
       // Looking for a name in passing fails nothing either, unless the command says so.
-      if (seen.kind == denial_kind::network && seen.entry == only_tcp && !complains_of_network())
+      if (seen.kind == denial_kind::network && seen.entry == only_tcp_refusal && !complains_of_network())
         continue;
       // Sanitizers and run-times look at processes in passing, too.
       if (seen.kind == denial_kind::system_call && !complains_of_call(seen)) continue;

@@ -71,7 +71,7 @@ address read_address(const caller& who, const seccomp_data& call) {
 }
 
 /// A socket that we were started with as a standard stream was made outside.
-bool is_own_stream(int socket) {
+bool is_standard_stream_of_ours(int socket) {
   struct stat wanted {
   }, own{};
   if (fstat(socket, &wanted) != 0) return true;
@@ -230,7 +230,7 @@ answer local_sockets::listen(const caller& who, const seccomp_data& call) {
             "listening needs network.allow_local_binding");
     return answer::failure(EACCES);
   }
-  if (!socket || family_of(socket.get()) != AF_UNIX || is_own_stream(socket.get())) return through;
+  if (!socket || family_of(socket.get()) != AF_UNIX || is_standard_stream_of_ours(socket.get())) return through;
   file_descriptor file = bound_file(socket.get(), who);
   if (!file || !who.still_waits()) return through;
   if (listening_.size() >= most_listening) listening_.pop_front();

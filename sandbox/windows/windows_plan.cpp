@@ -65,9 +65,9 @@ private:
   const windows_facts& facts_;
 };
 
-class planner {
+class windows_planner {
 public:
-  planner(policy_view view, const windows_facts& facts, const windows_request& request)
+  windows_planner(policy_view view, const windows_facts& facts, const windows_request& request)
       : view_{std::move(view)}, facts_{facts}, request_{request}, entries_{policy::resolve_entries(
                                                                       view_.profile.file_system,
                                                                       view_.context)},
@@ -301,7 +301,7 @@ result<windows_plan> make_windows_plan(const permission_profile& profile,
                                        const windows_facts& facts, const windows_request& request) {
   auto view = view_for_policy(profile, context, facts);
   if (!view) return view.error();
-  return planner{*std::move(view), facts, request}.run();
+  return windows_planner{*std::move(view), facts, request}.run();
 }
 
 } // namespace gatehouse::sandbox
