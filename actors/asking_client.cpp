@@ -43,7 +43,7 @@ void asking_client::ask(const review_request& question) {
   if (!open_.try_emplace(question.review_id, withdrawn).second) return; // offered again
   thread_.send(explain_call{
       proposed_call(question.what), [thread = thread_, ask = ask_, &workers = workers_, question,
-                               withdrawn](const result<explained_call>& told) {
+                                     withdrawn](const result<explained_call>& told) {
         auto why =
             told ? why_text(told->evaluation, told->sandbox) : to_string(told.error()) + "\n";
         const auto queued =

@@ -50,7 +50,8 @@ private:
                       [&](std::string_view p) { return policy::is_at_or_below(seen.path, p); }))
         continue;
       // Looking for a name in passing fails nothing either, unless the command says so.
-      if (seen.kind == denial_kind::network && seen.entry == only_tcp_refusal && !complains_of_network())
+      if (seen.kind == denial_kind::network && seen.entry == only_tcp_refusal &&
+          !complains_of_network())
         continue;
       // Sanitizers and run-times look at processes in passing, too.
       if (seen.kind == denial_kind::system_call && !complains_of_call(seen)) continue;

@@ -230,7 +230,8 @@ answer local_sockets::listen(const caller& who, const seccomp_data& call) {
             "listening needs network.allow_local_binding");
     return answer::failure(EACCES);
   }
-  if (!socket || family_of(socket.get()) != AF_UNIX || is_standard_stream_of_ours(socket.get())) return through;
+  if (!socket || family_of(socket.get()) != AF_UNIX || is_standard_stream_of_ours(socket.get()))
+    return through;
   file_descriptor file = bound_file(socket.get(), who);
   if (!file || !who.still_waits()) return through;
   if (listening_.size() >= most_listening) listening_.pop_front();
