@@ -10,7 +10,7 @@ target_compile_options(gatehouse_plain_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual>)
 target_include_directories(gatehouse_plain_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
-# Where sources are compiled together (the release preset), one object file holds several: what a program does not use of it is
+# Where sources are compiled together (CMAKE_UNITY_BUILD), one object file holds several: what a program does not use of it is
 # left out piece by piece instead of file by file. A local name may be that of another source's function, and a source's own
 # types look like those of a header: the builds that compile each alone have these warnings.
 set(_together $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)

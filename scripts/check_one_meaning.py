@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Says which names in unnamed namespaces stand for two things in one library: check_one_meaning.py BUILD
 
-The release build compiles several sources of a library together (CMAKE_UNITY_BUILD). Two functions, types or constants of the
-same name in unnamed namespaces then stop it, or, which is worse, two functions become overloads of one another. This looks at what the compiler has made
-of every source by itself, in a build without that option, since the release build is in the second tier only.
+Several sources of a library can be compiled together (CMAKE_UNITY_BUILD). Two functions, types or constants of the same name in
+unnamed namespaces then stop it, or, which is worse, two functions become overloads of one another. This looks at what the
+compiler has made of every source by itself, in a build without that option.
 """
 import collections
 import os
@@ -52,7 +52,7 @@ def main():
             if len(files) > 1:
                 wrong += 1
                 print(f"{target[:-4]}: {name[1]} stands for different things in {', '.join(sorted(files))}: "
-                      "give each a name of its own, since the release build compiles them together")
+                      "give each a name of its own, since they may be compiled together")
     if not seen:
         print("no object files: build first", file=sys.stderr)
     return 1 if wrong or not seen else 0
