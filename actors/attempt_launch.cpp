@@ -12,6 +12,11 @@
 namespace gatehouse::actors {
 namespace {
 
+void add_missing(std::vector<std::string>& paths, std::vector<std::string> more) {
+  for (auto& path : more)
+    if (std::ranges::find(paths, path) == paths.end()) paths.push_back(std::move(path));
+}
+
 /// Landlock limits writing; what only bubblewrap can mask would be open to the command.
 std::optional<error> cannot_hide(const shell_terms& terms, const attempt_terms& attempt) {
   const bool reads_all =
@@ -32,10 +37,12 @@ std::optional<error> cannot_hide(const shell_terms& terms, const attempt_terms& 
 
 std::vector<std::string> hidden_now(const shell_terms& terms) {
   auto all = terms.hidden_paths;
-  if (terms.hidden_since)
-    for (auto& path : terms.hidden_since())
-      if (std::ranges::find(all, path) == all.end()) all.push_back(std::move(path));
+  if (terms.hidden_since) add_missing(all, terms.hidden_since());
   return all;
+}
+
+void keep_hidden(const shell_terms& before, shell_terms& now) {
+  if (!now.remote) add_missing(now.hidden_paths, hidden_now(before));
 }
 
 sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,

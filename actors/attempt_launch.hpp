@@ -14,6 +14,9 @@ namespace gatehouse::actors {
 
 /// What no confined command may see, as it is now.
 std::vector<std::string> hidden_now(const shell_terms& terms);
+/// What was hidden under `before` stays hidden under `now` (§D13). On another machine there is
+/// nothing of ours to hide.
+void keep_hidden(const shell_terms& before, shell_terms& now);
 
 /// What the helper must be told of a boundary, whatever runs in it.
 sandbox::launch_request launch_for(const shell_terms& terms, const std::string& policy_cwd,

@@ -319,8 +319,8 @@ void call_flow::end_after_last_attempt() {
     message = denial_message(*last.denied);
   else if (last.ending == attempt_ending::timed_out && !(report_.patch && last.failure))
     message = time_out_message(last);
-  else if (last.ending == attempt_ending::lost && last.failure)
-    message = lost_message(*last.failure);
+  else if (auto cut = cut_message(last); !cut.empty())
+    message = std::move(cut);
   else if (last.failure)
     message = report_.patch ? patch_failure_message(*last.failure) : failure_message(*last.failure);
   end(call_ending::completed, with_refused_hosts(std::move(message), last));

@@ -16,8 +16,9 @@
 
 namespace gatehouse::actors {
 
-/// How a command ended. `ending` is `exited` (with `exit_code`), `signalled` (with `signal`),
-/// `not_started` (with `failure`) or `lost` (with `failure`; of another machine).
+/// How a command ended. `ending` is `exited` (with `exit_code`), `signalled` (with `signal`, and
+/// with `failure` where its boundary was ended around it), `not_started` (with `failure`) or `lost`
+/// (with `failure`: it was ended from outside or is out of reach, and may have run).
 struct command_end {
   attempt_ending ending = attempt_ending::not_started;
   std::optional<int> exit_code;

@@ -53,16 +53,25 @@ bool helper_report::take_line(std::string_view line) {
   return false;
 }
 
-command_end helper_report::conclude(int status) const {
+command_end helper_report::conclude(int status, bool had_command) const {
   command_end end;
   end.started = started_;
   end.observed = observed_;
   end.warnings = warnings_;
   const auto kind = last_word_ ? std::optional{last_word_->kind} : std::nullopt;
-  if (started_ && (!kind || kind == sandbox_event_kind::boundary_failed)) {
-    // The command ran, and its boundary was ended around it (kill -9, out of memory).
-    end.ending = attempt_ending::signalled;
+  const auto cut = [&](std::string what, std::string remedy) {
+    end.ending = started_ ? attempt_ending::signalled : attempt_ending::lost;
     end.signal = SIGKILL;
+    end.failure = error{errc::boundary_failed, std::move(what), std::move(remedy)};
+  };
+  const auto helper = "the sandbox helper was ended from outside" +
+                      (status < 0 ? " by signal " + std::to_string(-status) : std::string{});
+  if (kind == sandbox_event_kind::killed ||
+      (kind == sandbox_event_kind::boundary_failed && started_)) {
+    cut(last_word_->message, last_word_->remedy);
+  } else if (started_ && !kind) {
+    cut(helper + " while the command ran, which ended with it",
+        "look at what it left before you run it again");
   } else if (kind == sandbox_event_kind::boundary_failed) {
     end.failure = sandbox::in_another_boundary(
         {errc::boundary_unavailable, last_word_->message, last_word_->remedy});
@@ -76,18 +85,17 @@ command_end helper_report::conclude(int status) const {
     end.ending = attempt_ending::exited;
     end.exit_code = status;
     end.exec_error = last_word_->error_number;
-  } else if (!kind && status < 0) {
-    // The helper was killed before it could say that the command had begun: it may have run.
-    end.ending = attempt_ending::signalled;
-    end.signal = -status;
-  } else {
+  } else if (!had_command) {
     end.failure =
-        error{errc::boundary_failed,
-              kind == sandbox_event_kind::killed
-                  ? last_word_->message
-                  : "the sandbox helper ended without saying how the command ended (status " +
-                        std::to_string(status) + ")",
-              "Run `gatehouse doctor`."};
+        error{errc::boundary_failed, helper + " before it had read the command", "run it again"};
+  } else if (status < 0) {
+    cut(helper + " before it had told that the command began",
+        "look at what it may have left before you run it again");
+  } else {
+    end.failure = error{errc::boundary_failed,
+                        "the sandbox helper ended without saying how the command ended (status " +
+                            std::to_string(status) + ")",
+                        "Run `gatehouse doctor`."};
   }
   return end;
 }
@@ -152,16 +160,17 @@ bool helper_process::fits(const command_request& request) {
 }
 
 bool helper_process::give(const command_request& request, command_listener listener) {
-  const auto socket = std::exchange(request_, {});
-  if (!socket || status_ || report_ended_) return false;
+  if (!request_ || std::exchange(given_, true) || status_ || report_ended_) return false;
   auto launch = request.launch;
   launch.report_fd = report_fd_of_helper;
   const auto bytes = sandbox::late_request(sandbox::launch_argv(launch));
   // One message: it comes whole or not at all.
   if (bytes.size() > sandbox::most_request_bytes ||
-      ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
-          static_cast<ssize_t>(bytes.size()))
+      ::send(request_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
+          static_cast<ssize_t>(bytes.size())) {
+    request_.reset();
     return false;
+  }
   listener_ = std::move(listener);
   return true;
 }
@@ -198,8 +207,9 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
   own->reader_ =
       reactor::line_reader::open(loop, std::move(read_end),
                                  {[self](std::string_view line) {
-                                    if (self->report_.take_line(line))
-                                      tell(self->listener_.on_started);
+                                    if (!self->report_.take_line(line)) return;
+                                    self->request_.reset();
+                                    tell(self->listener_.on_started);
                                   },
                                   [self](const result<void>&) { self->report_ended(); }});
   return own;
@@ -217,13 +227,21 @@ void helper_process::report_ended() {
   tell_exit_when_known();
 }
 
+/// The kernel tells whoever has sent a message that its receiver ended without reading it.
+bool helper_process::had_command() const noexcept {
+  int number = 0;
+  socklen_t size = sizeof number;
+  return !request_ || ::getsockopt(request_.get(), SOL_SOCKET, SO_ERROR, &number, &size) != 0 ||
+         number != ECONNRESET;
+}
+
 void helper_process::tell_exit_when_known() {
   if (!status_ || !report_ended_ || told_exit_) return;
   told_exit_ = true;
   const bool ended = streams_ended_;
   const auto on_end = listener_.on_end;
   const std::weak_ptr<reactor::process> alive = process_;
-  tell(listener_.on_exit, report_.conclude(*status_));
+  tell(listener_.on_exit, report_.conclude(*status_, had_command()));
   if (ended && !alive.expired()) tell(on_end);
 }
 

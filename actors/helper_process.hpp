@@ -25,7 +25,8 @@ public:
   /// The command stands still, by a signal.
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
   /// @param status of the helper: its exit status, or minus the signal that ended it
-  [[nodiscard]] command_end conclude(int status) const;
+  /// @param had_command false: it ended before it had read its command, so that nothing has run
+  [[nodiscard]] command_end conclude(int status, bool had_command = true) const;
 
 private:
   bool started_ = false;
@@ -79,12 +80,14 @@ private:
   void helper_exited(const reactor::exit_status& status);
   void report_ended();
   void tell_exit_when_known();
+  [[nodiscard]] bool had_command() const noexcept;
 
   command_listener listener_;
   helper_report report_;
   std::unique_ptr<reactor::line_reader> reader_;
   std::shared_ptr<reactor::process> process_;
-  reactor::unique_fd request_; ///< of one started ahead, until it has its command
+  reactor::unique_fd request_; ///< of one started ahead, until its command has begun
+  bool given_ = false;         ///< it has got its command, or can get none
   std::optional<int> status_;
   bool report_ended_ = false;
   bool told_exit_ = false;

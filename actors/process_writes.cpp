@@ -155,8 +155,8 @@ void process_manager::polled(const stdin_request_ptr& request, const call_report
     reply->message = time_out_message(*piece.ended);
   else if (piece.ended->ending == attempt_ending::cancelled && piece.ended->failure)
     reply->message = cancelled_message(*piece.ended);
-  else if (piece.ended->ending == attempt_ending::lost && piece.ended->failure)
-    reply->message = lost_message(*piece.ended->failure);
+  else if (auto cut = cut_message(*piece.ended); !cut.empty())
+    reply->message = std::move(cut);
   else if (piece.ended->denied)
     reply->message = denial_message(*piece.ended->denied);
   else if (!piece.ended->blocked.empty())

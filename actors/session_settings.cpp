@@ -77,10 +77,7 @@ void session_thread::look_at_settings() {
 
 void session_thread::adopt(const thread_messages::update_settings& m) {
   auto next = *m.terms;
-  if (!next.shell.remote) // what was hidden from commands stays hidden
-    for (auto& path : hidden_now(terms_.shell))
-      if (std::ranges::find(next.shell.hidden_paths, path) == next.shell.hidden_paths.end())
-        next.shell.hidden_paths.push_back(std::move(path));
+  keep_hidden(terms_.shell, next.shell);
   // What is made once for a thread.
   next.id = terms_.id;
   next.retained_bytes = terms_.retained_bytes;

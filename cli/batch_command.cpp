@@ -127,8 +127,14 @@ result<batch_terms> read_terms(const options& given) {
   terms.input_order = order == "input";
   terms.fail_fast = given.has("--fail-fast");
   terms.retry_started = given.has("--retry-started");
-  if (terms.retry_started && !given.value("--journal"))
+  const bool noted = given.has("--journal") || given.value("--engine") == "slurm";
+  if (terms.retry_started && !noted)
     return error{errc::invalid_request, "--retry-started needs --journal", {}};
+  if (given.has("--resume") && !noted)
+    return error{errc::invalid_request,
+                 "--resume needs --journal FILE, that of the run that was cut; what a run without "
+                 "one did is told by `gatehouse audit list`",
+                 {}};
   return terms;
 }
 
@@ -178,6 +184,7 @@ result<slurm_terms> read_slurm(const options& given) {
                    {}};
   const auto work = given.value("--work");
   if (!work) return error{errc::invalid_request, "--engine slurm needs --work DIR", {}};
+  terms.resume = given.has("--resume");
   std::error_code failed;
   terms.work = std::filesystem::absolute(*work, failed).lexically_normal().string();
   while (terms.work.size() > 1 && terms.work.back() == '/')
@@ -196,9 +203,12 @@ result<slurm_terms> read_slurm(const options& given) {
   }
   for (const auto* flag : {"--fail-fast", "--retry-started"})
     if (given.has(flag)) terms.options.emplace_back(flag);
-  terms.options.emplace_back("--cwd");
-  terms.options.push_back(
-      std::filesystem::absolute(given.value("--cwd").value_or("."), failed).string());
+  terms.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
+                  .lexically_normal()
+                  .string();
+  while (terms.cwd.size() > 1 && terms.cwd.back() == '/')
+    terms.cwd.pop_back();
+  terms.options.insert(terms.options.end(), {"--cwd", terms.cwd});
   terms.program = beside_me("gatehouse");
   for (char** entry = environ; *entry; ++entry)
     terms.environment.emplace_back(*entry);
@@ -218,7 +228,8 @@ int run_slurm(const batch_input& input, const slurm_terms& terms) {
       });
   if (!counts) {
     complain(counts.error());
-    return stop ? exit_stopped : exit_failed;
+    if (stop) return exit_stopped;
+    return counts.error().code == errc::invalid_request ? exit_wrong_usage : exit_failed;
   }
   print_error(summary(*counts));
   return exit_status(*counts);
@@ -296,10 +307,13 @@ int batch_command(arguments given) {
   if (!input) return refuse(input.error());
   // Last of all, so that nothing is left behind by a command line that was wrong.
   std::unique_ptr<batch_journal> journal;
-  const auto open_journal = [&]() -> result<void> {
+  const auto open_journal = [&](const std::string& environment,
+                                const std::string& folder) -> result<void> {
     const auto path = read->value("--journal");
     if (!path) return {};
-    auto opened = batch_journal::open(*path, input->fingerprint, input->items.size());
+    const auto wish = read->has("--resume") ? journal_wish::go_on : journal_wish::begin_or_go_on;
+    auto opened = batch_journal::open(
+        *path, wish, {input->fingerprint, input->items.size(), environment + ":" + folder});
     if (!opened) return opened.error();
     journal = *std::move(opened);
     return {};
@@ -318,7 +332,9 @@ int batch_command(arguments given) {
   if (read->has("--url")) {
     auto remote = read_remote(*read);
     if (!remote) return wrong_usage_of("batch", to_string(remote.error()));
-    if (const auto ready = open_journal(); !ready) return refuse(ready.error());
+    const auto ready =
+        open_journal(remote->environment.value_or(std::string{local_environment}), remote->cwd);
+    if (!ready) return refuse(ready.error());
     reactor::event_loop loop;
     remote_engine engine{loop, *std::move(remote)};
     return run_with(engine, *input, journal.get(), *terms);
@@ -331,7 +347,9 @@ int batch_command(arguments given) {
   if (!setup) return refuse(setup.error());
   if (const auto audit = begin_audit(config::locations_from_environment(), host, "batch"); !audit)
     return refuse(audit.error());
-  if (const auto ready = open_journal(); !ready) return refuse(ready.error());
+  const auto& session = setup->terms.session;
+  if (const auto ready = open_journal(session.environment_id, session.cwd); !ready)
+    return refuse(ready.error());
   warn(setup->warnings);
 
   setup->terms.shell.max_running = terms->jobs;

@@ -34,9 +34,15 @@ bool lock_soon(int fd) {
 
 } // namespace
 
-result<std::unique_ptr<batch_journal>>
-batch_journal::open(const std::string& path, const std::string& fingerprint, std::size_t items) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+result<std::unique_ptr<batch_journal>> batch_journal::open(const std::string& path,
+                                                           journal_wish wish,
+                                                           const journal_owner& owner) {
+  const int make = wish == journal_wish::go_on ? 0 : O_CREAT;
+  const int fd = ::open(path.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == ENOENT && wish == journal_wish::go_on)
+    return error{errc::invalid_request,
+                 path + ": there is no such journal, so nothing to go on with",
+                 "Name the journal of the run that was cut. Without --resume every call runs."};
   if (fd < 0) return failed(path, "the journal cannot be opened");
   std::unique_ptr<batch_journal> journal{new batch_journal{path, fd}};
   struct stat about {};
@@ -46,7 +52,7 @@ batch_journal::open(const std::string& path, const std::string& fingerprint, std
   if (!lock_soon(fd))
     return error{errc::io, path + ": another run holds this journal",
                  "Wait for it, or name another journal."};
-  if (const auto read = journal->read(fingerprint, items); !read) return read.error();
+  if (const auto read = journal->read(owner); !read) return read.error();
   return journal;
 }
 
@@ -54,7 +60,7 @@ batch_journal::~batch_journal() {
   ::close(fd_);
 }
 
-result<void> batch_journal::read(const std::string& fingerprint, std::size_t items) {
+result<void> batch_journal::read(const journal_owner& owner) {
   std::string text;
   char bytes[65536];
   ssize_t count = 0;
@@ -62,7 +68,8 @@ result<void> batch_journal::read(const std::string& fingerprint, std::size_t ite
     text.append(bytes, static_cast<std::size_t>(count));
   if (count < 0) return failed(path_, "the journal cannot be read");
   journal_line head;
-  head.run = rpc::batch::journal_head{static_cast<std::int64_t>(items), fingerprint};
+  const auto items = static_cast<std::int64_t>(owner.items);
+  head.run = rpc::batch::journal_head{items, owner.input, owner.place};
   const auto first = rpc::to_json(head) + "\n";
   // A last line that was cut while it was written: its effect was never told. Nothing is taken away
   // before all else has shown that this is a journal, and the one of this input.
@@ -81,9 +88,14 @@ result<void> batch_journal::read(const std::string& fingerprint, std::size_t ite
     if (!read) return not_a_journal(number);
     if (number == 1) {
       if (!read->run) return not_a_journal(number);
-      if (read->run->input != fingerprint || read->run->items != static_cast<std::int64_t>(items))
+      if (read->run->input != owner.input || read->run->items != items)
         return error{errc::invalid_request, path_ + ": this journal belongs to another input",
                      "Give the same input again, or name another journal."};
+      if (read->run->place != owner.place)
+        return error{errc::invalid_request,
+                     path_ + ": the calls of this journal ran in " + read->run->place +
+                         ", and these would run in " + owner.place,
+                     "Say so by --cwd and --environment, or name another journal."};
     } else if (read->started) {
       entries_[*read->started]; // unless an end follows, it was cut
     } else if (read->finished) {

@@ -19,15 +19,26 @@ struct journal_entry {
   std::string result; ///< JSON
 };
 
+/// Whether a batch may begin: a run that was cut must not begin again because a name was mistyped.
+enum class journal_wish : std::uint8_t { begin_or_go_on, go_on };
+
+/// What a journal belongs to.
+struct journal_owner {
+  std::string input; ///< fingerprint
+  std::size_t items = 0;
+  std::string place; ///< where calls run, as it is shown: environment and folder
+};
+
 /// What a batch has done, on disk before the effect (a start) or before it is told (an end), so
 /// that a run that was cut at any moment can go on without running a finished item again (§202).
 class batch_journal {
 public:
-  /// Opens or makes `path` for this input. A journal of another input, and a file that is none, are
-  /// errc::invalid_request and left as they are; one that another run holds, or that cannot be read
-  /// or written, errc::io. A last line that was cut is dropped.
-  static result<std::unique_ptr<batch_journal>>
-  open(const std::string& path, const std::string& fingerprint, std::size_t items);
+  /// Opens or makes `path` for this run. A journal of another input or of calls elsewhere, a file
+  /// that is none, and no file where one is to be gone on with, are errc::invalid_request and left
+  /// as they are; one that another run holds, or that cannot be read or written, errc::io. A last
+  /// line that was cut is dropped.
+  static result<std::unique_ptr<batch_journal>> open(const std::string& path, journal_wish wish,
+                                                     const journal_owner& owner);
   ~batch_journal();
   batch_journal(const batch_journal&) = delete;
   batch_journal& operator=(const batch_journal&) = delete;
@@ -43,7 +54,7 @@ public:
 
 private:
   batch_journal(std::string path, int fd) : path_{std::move(path)}, fd_{fd} {}
-  result<void> read(const std::string& fingerprint, std::size_t items);
+  result<void> read(const journal_owner& owner);
   result<void> append(const std::string& line);
   [[nodiscard]] error not_a_journal(std::size_t line) const;
 

@@ -39,13 +39,16 @@ std::string line_of(const batch_item& item) {
 /// The parts, and the script of a task. A folder of another input is refused: its journals would
 /// tell of other calls.
 result<void> prepare(const batch_input& input, const slurm_terms& terms, std::size_t tasks) {
-  if (auto made = config::make_folders_above(terms.work + "/x"); !made) return made;
-  const auto mark = input.fingerprint + " " + std::to_string(tasks) + "\n";
+  const auto mark = input.fingerprint + " " + std::to_string(tasks) + " " + terms.cwd + "\n";
   const auto known = config::read_text_file(terms.work + "/input");
   if (!known) return known.error();
   if (*known && **known != mark)
     return error{errc::invalid_request, terms.work + " belongs to another batch",
-                 "Name another --work folder, or give the same input and --tasks again."};
+                 "Name another --work folder, or give the same input, --tasks and --cwd again."};
+  if (!*known && terms.resume)
+    return error{errc::invalid_request, terms.work + " has no batch, so nothing to go on with",
+                 "Name the folder of the run that was cut. Without --resume every call runs."};
+  if (auto made = config::make_folders_above(terms.work + "/x"); !made) return made;
   for (std::size_t n = 0; n < tasks; ++n) {
     std::string lines;
     for (auto i = input.items.size() * n / tasks; i < input.items.size() * (n + 1) / tasks; ++i)

@@ -70,14 +70,15 @@ constexpr option_spec batch_options[] = {
     {"--order", "ORDER", "of the results: input or completion (default)", text, "input completion"},
     {"--fail-fast", {}, "after the first call that is not fine nothing more starts"},
     {"--journal", "FILE", "notes what started and ended; a run that was cut goes on", file},
-    {"--retry-started", {}, "with --journal: calls cut in the middle run again"},
+    {"--resume", {}, "goes on with a run that was cut; its journal must exist"},
+    {"--retry-started", {}, "calls cut in the middle run again, too"},
     {"--retries", "N", "a call that failed runs again, N times at most", text},
     timeout,
     {"--url", "URL", "a running `gatehouse serve` runs them", text},
     {"--token-file", "FILE", "for --url; default: the agent's token of yours", file},
-    {"--engine", "NAME", "local (default), or slurm: a job array", text, "local slurm"},
+    {"--engine", "NAME", "local (default), or slurm: an array of --tasks N", text, "local slurm"},
     {"--work", "DIR", "for slurm: a folder that every node sees", folder},
-    {"--tasks", "N", "for slurm: of the job array; default: 2", text},
+    {"--tasks", "N", "for slurm: of the job array; default: 2", text, {}, false, {}, true},
     profile,
     ask,
     environment,
@@ -250,20 +251,23 @@ constexpr command_spec table[] = {
      .about = "",
      .notes =
          "In: {\"callId\": …, \"tool\": \"shell_command\", \"arguments\": {\"command\": …}}; "
-         "callId and "
-         "tool may be left out. Out: {\"index\": …, \"callId\": …, \"result\": as of tool/call in "
-         "docs/protocol.md}. All lines are read before the first call runs. Nobody is asked: what "
-         "needs an "
-         "approval is answered by hooks or the automatic reviewer, or refused. With "
-         "--journal a finished call never runs twice; calls that had started when a run was "
-         "cut are reported as interrupted, or run again with --retry-started. With --engine "
-         "slurm the calls are split into a job array of an existing Slurm cluster; the same "
-         "command goes on after a crash, and the results come in the order of the input.",
+         "callId and tool may be left out. Out: {\"index\": …, \"callId\": …, \"result\": as of "
+         "tool/call in docs/protocol.md}. All lines are read before the first call runs. What "
+         "needs "
+         "an approval is answered by hooks or the automatic reviewer, with --url also by whoever "
+         "reviews at that daemon; else it is refused. With --journal a finished call never runs "
+         "twice: after a crash the same command goes on. With --resume it only goes on: a name "
+         "that "
+         "leads to no journal is an error, and not a new start. "
+         "Calls that had started when a run was cut are reported as interrupted, or run again "
+         "with --retry-started. With --engine slurm the calls are split into a job array of an "
+         "existing Slurm cluster; the work folder has the journals, --fail-fast holds for each "
+         "task by itself, and the results come in the order of the input.",
      .options = batch_options,
      .rest = file,
      .statuses = "0 1 2 3 120",
      .examples = {"gatehouse batch -j 4 --journal run.journal calls.jsonl",
-                  "gatehouse batch --order input - < calls.jsonl"},
+                  "gatehouse batch -j 4 --journal run.journal --resume calls.jsonl"},
      .host = true},
     {.name = "load",
      .synopsis = "[options] URL",

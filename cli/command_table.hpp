@@ -26,7 +26,7 @@ struct option_spec {
   std::string_view choices = {}; ///< the values worth offering, with spaces between
   bool repeatable = false;
   std::string_view short_name = {}; ///< "-j"; empty: none
-  bool unlisted = false; ///< for whoever works on Gatehouse: in the man page, not on the one screen
+  bool unlisted = false; ///< seldom needed: in the man page and completed, not on the one screen
 
   [[nodiscard]] constexpr bool takes_value() const noexcept { return !value.empty(); }
 };

@@ -227,6 +227,13 @@ void exec_process::emit_chunk(std::string_view stream, std::string bytes) {
 }
 
 void exec_process::exited(const actors::command_end& end) {
+  if (end.failure && end.ending != attempt_ending::not_started && !killed_) {
+    // It ran or may have run: no client may take that for a start that failed.
+    started_ = true;
+    if (const auto tell = std::exchange(on_started_, {})) tell({});
+    gathered_.append(output_stream::standard_error, "gatehouse: " + to_string(*end.failure) + "\n",
+                     host_.loop->now());
+  }
   if (!started_) {
     failure why{code::internal, {}, "spawnFailed", {}};
     if (end.exec_error) {
@@ -235,7 +242,7 @@ void exec_process::exited(const actors::command_end& end) {
                     std::to_string(*end.exec_error) + ")";
       why.kind = missing ? "spawnNotFound" : "spawnDenied";
       why.path = what_.argv.front();
-    } else if (end.failure) {
+    } else if (end.failure && !killed_) {
       why.message = to_string(*end.failure);
       why.kind = "sandboxUnavailable";
     } else {

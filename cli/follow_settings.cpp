@@ -1,11 +1,13 @@
 #include "cli/follow_settings.hpp"
 
+#include "actors/audit/audit_chain.hpp"
 #include "actors/real_places.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
 
+#include <cstdint>
 #include <optional>
-#include <tuple>
+#include <string_view>
 #include <utility>
 
 namespace gatehouse::cli {
@@ -18,29 +20,53 @@ std::optional<policy::domain_policy> configured_network(const actors::thread_ter
   return network;
 }
 
-bool hold_the_same(const actors::thread_terms& a, const actors::thread_terms& b) {
-  const auto values = [](const actors::thread_terms& t) {
-    const auto& s = t.session;
-    return std::tuple{encode_profile(s.profile),
-                      encode_approval_policy(s.approval),
-                      configured_network(t),
-                      s.cwd,
-                      s.backend,
-                      s.shell,
-                      s.strict_review,
-                      s.additional_permissions,
-                      s.login_switched_off_by,
-                      s.context.project_roots,
-                      s.context.protected_names,
-                      s.context.protected_paths,
-                      t.shell.protected_names,
-                      t.shell.hidden_paths,
-                      t.shell.environment,
-                      t.shell.default_timeout,
-                      t.terminal_hard_limit,
-                      t.terminal_idle_limit};
-  };
-  return values(a) == values(b);
+/// What makes terms other terms, kept small: a thread keeps it for as long as it lives.
+struct compared {
+  actors::chain_hash digest;
+  std::optional<policy::domain_policy> network;
+
+  bool operator==(const compared&) const = default;
+};
+
+/// Each value with its length before it, so that no two lists of values are written alike.
+class value_writer {
+public:
+  void text(std::string_view value) {
+    bytes_ += std::to_string(value.size()) + ":" + std::string{value};
+  }
+  void number(std::int64_t value) { text(std::to_string(value)); }
+  void list(const std::vector<std::string>& values) {
+    number(static_cast<std::int64_t>(values.size()));
+    for (const auto& value : values)
+      text(value);
+  }
+  [[nodiscard]] actors::chain_hash digest() const { return actors::sha256_of(bytes_); }
+
+private:
+  std::string bytes_;
+};
+
+compared compared_of(const actors::thread_terms& terms) {
+  const auto& session = terms.session;
+  value_writer out;
+  out.text(encode_profile(session.profile));
+  out.text(encode_approval_policy(session.approval));
+  out.text(session.cwd);
+  out.number(static_cast<std::int64_t>(session.backend));
+  out.text(session.shell);
+  out.number(session.strict_review ? 1 : 0);
+  out.number(session.additional_permissions ? 1 : 0);
+  out.text(session.login_switched_off_by);
+  out.list(session.context.project_roots);
+  out.list(session.context.protected_names);
+  out.list(session.context.protected_paths);
+  out.list(terms.shell.protected_names);
+  out.list(terms.shell.hidden_paths);
+  out.list(terms.shell.environment);
+  out.number(terms.shell.default_timeout.count());
+  out.number(terms.terminal_hard_limit.count());
+  out.number(terms.terminal_idle_limit.count());
+  return {out.digest(), configured_network(terms)};
 }
 
 struct followed {
@@ -48,7 +74,11 @@ struct followed {
   std::function<result<actors::terms_now>()> reopen;
   /// Empty at first: what was read before it was looked at for the first time may be older.
   std::shared_ptr<const config::rules_in_force> seen;
-  actors::thread_terms terms;     ///< without what follows
+  /// Of the terms that the thread has.
+  compared values;
+  std::string cwd, environment_id;
+  actors::real_folders real_roots;
+  std::shared_ptr<actors::remote_environment> remote;
   std::vector<std::string> roots; ///< that were wished for, as they were found; may be empty
 };
 
@@ -56,9 +86,8 @@ result<std::optional<actors::terms_now>> look(followed& thread) {
   const auto now = thread.live->current();
   if (!now) return now.error();
   if (*now == thread.seen) return std::optional<actors::terms_now>{};
-  const auto& before = thread.terms.session;
   // Refused by the thread itself: no change of the configuration moves it.
-  if (actors::moved_folder(before.real_roots)) return std::optional<actors::terms_now>{};
+  if (actors::moved_folder(thread.real_roots)) return std::optional<actors::terms_now>{};
   auto next = thread.reopen();
   if (!next)
     return error{next.error().code,
@@ -66,21 +95,20 @@ result<std::optional<actors::terms_now>> look(followed& thread) {
                  "it: " +
                      next.error().message,
                  next.error().remedy};
-  if (next->terms->shell.remote != thread.terms.shell.remote)
+  if (next->terms->shell.remote != thread.remote)
     return error{errc::invalid_request,
                  "the configuration has changed since this session began: the environment `" +
-                     thread.terms.session.environment_id +
-                     "` is another machine now, or has another token",
+                     thread.environment_id + "` is another machine now, or has another token",
                  "Begin a new session to work there."};
   // Between the look and the opening, too.
   const auto& after = next->terms->session;
-  if (after.cwd != before.cwd || (!thread.roots.empty() && next->roots != thread.roots) ||
-      actors::moved_folder(before.real_roots))
+  if (after.cwd != thread.cwd || (!thread.roots.empty() && next->roots != thread.roots) ||
+      actors::moved_folder(thread.real_roots))
     return error{errc::boundary_failed,
                  "a folder of this session leads elsewhere than when the session began",
                  "Begin a new session."};
   thread.seen = *now;
-  if (hold_the_same(*next->terms, thread.terms)) return std::optional<actors::terms_now>{};
+  if (compared_of(*next->terms) == thread.values) return std::optional<actors::terms_now>{};
   return std::optional{*std::move(next)};
 }
 
@@ -89,8 +117,10 @@ result<std::optional<actors::terms_now>> look(followed& thread) {
 void follow_settings(actors::thread_terms& terms, std::vector<std::string> roots,
                      std::shared_ptr<config::live_rules> live,
                      std::function<result<actors::terms_now>()> reopen) {
+  const auto& session = terms.session;
   const auto thread = std::make_shared<followed>(
-      followed{std::move(live), std::move(reopen), nullptr, terms, std::move(roots)});
+      followed{std::move(live), std::move(reopen), nullptr, compared_of(terms), session.cwd,
+               session.environment_id, session.real_roots, terms.shell.remote, std::move(roots)});
   terms.look_at_settings = [thread] { return look(*thread); };
 }
 

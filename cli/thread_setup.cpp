@@ -128,8 +128,10 @@ actors::thread_terms terms_for(const start_point& start, actors::session_terms s
   terms.boundary = "permission profile " + encode_profile(session.profile);
   terms.nobody_reason = "no one can be asked here: run it at a terminal, add a rule, or change the "
                         "approval policy";
-  terms.keep_rule = [start, rule_options](const actors::approved_rule& rule) {
-    return keep_rule(start, rule_options, rule);
+  // Terms are copied for each actor of a thread: what is large in them is shared.
+  terms.keep_rule = [shared = std::make_shared<const start_point>(start),
+                     rule_options](const actors::approved_rule& rule) {
+    return keep_rule(*shared, rule_options, rule);
   };
   if (session.network)
     for (auto& rule : policy::domain_rules_of(rules->network_rules()))

@@ -288,9 +288,14 @@ std::string input_failure_message(const error& failure) {
                 failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
 }
 
-std::string lost_message(const error& failure) {
-  return lines({sentence("What became of the command is not known: " + failure.message),
-                failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
+std::string cut_message(const attempt_record& attempt) {
+  const bool lost = attempt.ending == attempt_ending::lost;
+  if (!attempt.failure || !(lost || attempt.ending == attempt_ending::signalled)) return {};
+  const auto& [code, what, remedy] = *attempt.failure;
+  return lines(
+      {sentence((lost ? "What became of the command is not known: " : "The command was killed: ") +
+                what),
+       remedy.empty() ? std::string{} : sentence("Next: " + remedy)});
 }
 
 std::string patch_failure_message(const error& failure) {

@@ -52,8 +52,9 @@ std::string failure_message(const error& failure);
 /// A write_stdin came to nothing; its session, if there is one, is as it was.
 std::string input_failure_message(const error& failure);
 
-/// The command was started on another machine, and nobody knows what became of it.
-std::string lost_message(const error& failure);
+/// An attempt that was ended from outside, with its `failure`: `lost` nobody knows what became of
+/// the command, `signalled` it was killed with its boundary. Else empty.
+std::string cut_message(const attempt_record& attempt);
 
 /// A refused connection as a denial of the boundary: what decided, and what would allow it.
 denial denial_of(const blocked_connection& what);

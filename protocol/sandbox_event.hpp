@@ -20,7 +20,7 @@ enum class sandbox_event_kind : std::uint8_t {
   warning,         ///< people should know, about the boundary or what came to be: `message`
   stopped,         ///< `signal` stopped the command, which has not ended
   continued,       ///< and it goes on
-  killed,          ///< the supervisor ended the command, because a guard was got around: `message`
+  killed,          ///< ended from outside; it ran, or may have run: `message` and `remedy`
 };
 /// "started", "blocked", … as in the JSON.
 std::string_view to_string(sandbox_event_kind k) noexcept;
@@ -36,7 +36,7 @@ struct sandbox_event {
   std::string host;    ///< blocked, network: "192.0.2.1:443" where it is known
   std::string entry;   ///< blocked: which protection, "protected name `.git`"
   std::string message; ///< boundary_failed, exec_failed, killed, warning
-  std::string remedy;  ///< what to do next; may be empty
+  std::string remedy;  ///< boundary_failed, killed: what to do next; may be empty
   std::optional<int> exit_code;
   std::optional<int> signal;
   std::optional<int> error_number;

@@ -54,10 +54,17 @@ void event_report::warn(const std::string& text) {
 }
 
 void event_report::boundary_failed(const error& reason) {
-  const auto why = in_another_boundary(reason);
+  end(sandbox_event_kind::boundary_failed, in_another_boundary(reason));
+}
+
+void event_report::killed(const error& reason) {
+  end(sandbox_event_kind::killed, reason);
+}
+
+void event_report::end(sandbox_event_kind kind, const error& why) {
   if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
   sandbox_event event;
-  event.kind = sandbox_event_kind::boundary_failed;
+  event.kind = kind;
   event.message = why.message;
   event.remedy = why.remedy;
   send(event);

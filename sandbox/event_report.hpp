@@ -30,10 +30,14 @@ public:
   /// In the report, or where nobody reads one a line on standard error, which may be the command's
   /// terminal. Says so when this process is itself inside a boundary of ours.
   void boundary_failed(const error& reason);
+  /// The same where the command ran or may have run.
+  void killed(const error& reason);
 
   static constexpr std::size_t most_refusals = 200;
 
 private:
+  void end(sandbox_event_kind kind, const error& why);
+
   int fd_;
   std::set<std::string> seen_;
   std::size_t stops_ = 0;

@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -69,7 +71,13 @@ bool inner_conversation::read() {
     header.msg_controllen = sizeof space;
     const ssize_t size = recvmsg(control_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+    // Told once, before what it had said.
+    if (size < 0 && errno == ECONNRESET) {
+      unread_ = true;
+      continue;
+    }
     if (size != sizeof m) return false;
+    heard_ = true;
     file_descriptor attached;
     for (auto* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
       if (part->cmsg_level != SOL_SOCKET) continue;
@@ -102,6 +110,13 @@ bool inner_conversation::read() {
   }
 }
 
+void inner_conversation::read_to_its_end() {
+  constexpr int longest_ms = 2000;
+  pollfd more{control_, POLLIN, 0};
+  while (read() && poll(&more, 1, longest_ms) != 0) {
+  }
+}
+
 /// Without the answer the inner stage starts nothing: it waits until it is ended.
 void inner_conversation::take_bridge(int listener, std::int32_t port) {
   if (!pass_on(proxy_channel_, listener, port)) {
@@ -118,33 +133,44 @@ void inner_conversation::forward_signals(int signals) {
   signalfd_siginfo info{};
   while (::read(signals, &info, sizeof info) == sizeof info) {
     const init::message m{init::forward_signal, static_cast<std::int32_t>(info.ssi_signo), 0};
+    forwarded_ = true;
     send(control_, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
+}
+
+/// The inner stage has said nothing of an end: it, or bubblewrap around it, was ended before.
+int inner_conversation::conclude_without_word(int status, int complaints) {
+  const auto ended = "the boundary " + (WIFSIGNALED(status) ? "was ended from outside by signal " +
+                                                                  std::to_string(WTERMSIG(status))
+                                                            : std::string{"ended"});
+  if (started_) {
+    report_.killed({errc::boundary_failed,
+                    "the boundary was ended from outside; the command may have run in part",
+                    "look at what it left before you run it again"});
+    return 128 + SIGKILL;
+  }
+  char text[4096];
+  const ssize_t size = ::read(complaints, text, sizeof text);
+  if (size > 0) {
+    report_.boundary_failed(explain_bwrap_failure({text, static_cast<std::size_t>(size)}));
+    return exit_no_boundary;
+  }
+  if (!nothing_began()) {
+    report_.killed({errc::boundary_failed, ended + " before it had told that the command began",
+                    "look at what it may have left before you run it again"});
+    return 128 + SIGKILL;
+  }
+  report_.boundary_failed(
+      WIFSIGNALED(status)
+          ? error{errc::boundary_failed, ended + " before the command began", "run it again"}
+          : explain_bwrap_failure({}));
+  return exit_no_boundary;
 }
 
 int inner_conversation::conclude(int status, int complaints, const std::string& program,
                                  const std::function<std::string()>& explain) {
   sandbox_event event;
-  if (!last_ && started_) {
-    report_.boundary_failed(
-        {errc::boundary_failed,
-         "the boundary was ended from outside; the command may have run in part",
-         "look at what it left before you run it again"});
-    return 128 + SIGKILL;
-  }
-  if (!last_) {
-    char text[4096];
-    const ssize_t size = ::read(complaints, text, sizeof text);
-    if (WIFSIGNALED(status) && size <= 0)
-      report_.boundary_failed(
-          {errc::boundary_failed,
-           "the boundary was ended from outside by signal " + std::to_string(WTERMSIG(status)),
-           ""});
-    else
-      report_.boundary_failed(
-          explain_bwrap_failure({text, size > 0 ? static_cast<std::size_t>(size) : 0}));
-    return exit_no_boundary;
-  }
+  if (!last_) return conclude_without_word(status, complaints);
   switch (last_->kind) {
   case init::exited:
     event.kind = sandbox_event_kind::exited;

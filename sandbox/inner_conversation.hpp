@@ -16,11 +16,16 @@ namespace gatehouse::sandbox {
 /// What the inner stage has said so far.
 class inner_conversation {
 public:
-  inner_conversation(int control, int proxy_channel, supervisor* watcher, event_report& report)
-      : control_{control}, proxy_channel_{proxy_channel}, watcher_{watcher}, report_{report} {}
+  /// @param told the word to go on was sent
+  inner_conversation(int control, int proxy_channel, supervisor* watcher, event_report& report,
+                     bool told)
+      : control_{control},
+        proxy_channel_{proxy_channel}, watcher_{watcher}, report_{report}, unread_{!told} {}
 
   /// Reads what is there. False at the end of the conversation.
   bool read();
+  /// Reads on until the inner stage, which is killed with bubblewrap, has ended, too; not for ever.
+  void read_to_its_end();
   void forward_signals(int signals);
   /// The exit status, when the child has ended with `status`; `complaints`: what it wrote to its
   /// standard error; `explain`: the request's explain_missing.
@@ -38,6 +43,9 @@ public:
 
 private:
   void take_bridge(int listener, std::int32_t port);
+  /// The word to go on was never read, so nothing has run.
+  [[nodiscard]] bool nothing_began() const { return unread_ && !heard_ && !forwarded_; }
+  int conclude_without_word(int status, int complaints);
 
   int control_;
   int proxy_channel_;
@@ -45,7 +53,10 @@ private:
   event_report& report_;
   std::optional<init::message> last_;
   pid_t sender_ = 0;
-  bool started_ = false; ///< the command
+  bool started_ = false;   ///< the command
+  bool heard_ = false;     ///< anything
+  bool forwarded_ = false; ///< a signal
+  bool unread_;            ///< it ended before it had read all that it was told
 };
 
 } // namespace gatehouse::sandbox

@@ -120,7 +120,7 @@ struct inner_stage::state {
 
   result<void> open(const std::string& init_path, bool with_bwrap);
   result<void> spawn(const std::string& bwrap, std::span<const int> inherited, bool new_session);
-  result<void> tell(const inner_request& request, std::span<const std::string> arguments);
+  result<bool> tell(const inner_request& request, std::span<const std::string> arguments);
 };
 
 result<void> inner_stage::state::open(const std::string& init_path, bool with_bwrap) {
@@ -241,17 +241,20 @@ result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const
 }
 
 /// The word to go on comes last: the inner stage does nothing before it.
-result<void> inner_stage::state::tell(const inner_request& request,
+/// @return false: it has ended before it could be told
+result<bool> inner_stage::state::tell(const inner_request& request,
                                       std::span<const std::string> bwrap_options) {
   init::spec_header head{};
   if (request.confine && !request.on_host)
-    if (auto described = describe_own_place(head); !described) return described;
+    if (auto described = describe_own_place(head); !described) return described.error();
   if (!write_all(spec.get(), spec_bytes(request, stderr_copy.get(), head)))
     return system_failure("cannot fill a memory file");
   fcntl(spec.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
   const init::message go{init::proceed, 0, 0};
-  if (send(control.get(), &go, sizeof go, MSG_NOSIGNAL) != sizeof go)
+  if (send(control.get(), &go, sizeof go, MSG_NOSIGNAL) != sizeof go) {
+    if (errno == EPIPE || errno == ECONNRESET) return false;
     return system_failure("cannot speak to the inner stage");
+  }
   if (arguments) {
     std::string bytes;
     append(bytes, bwrap_options);
@@ -260,7 +263,7 @@ result<void> inner_stage::state::tell(const inner_request& request,
       return system_failure("cannot speak to bubblewrap");
     arguments.reset();
   }
-  return {};
+  return true;
 }
 
 bool leads_terminal_session() noexcept {
@@ -294,11 +297,12 @@ std::optional<int> inner_stage::run(const inner_request& request,
                                     std::span<const std::string> bwrap_arguments,
                                     supervisor* watcher, event_report& report) {
   state& s = *state_;
-  if (const auto told = s.tell(request, bwrap_arguments); !told) {
+  const auto told = s.tell(request, bwrap_arguments);
+  if (!told) {
     report.boundary_failed(told.error());
     return exit_no_boundary;
   }
-  inner_conversation talk{s.control.get(), request.proxy_channel, watcher, report};
+  inner_conversation talk{s.control.get(), request.proxy_channel, watcher, report, *told};
   pid_t last_pid = 0; ///< of the inner stage, once the command has ended
   bool talking = true, supervising = watcher != nullptr;
   for (;;) {
@@ -318,7 +322,10 @@ std::optional<int> inner_stage::run(const inner_request& request,
     if (last_pid == 0 && (last_pid = talk.ended_by()) != 0) kill(s.child, SIGKILL);
   }
   // What was said last may still lie in the socket.
-  if (talking) talk.read();
+  if (talking && last_pid == 0)
+    talk.read_to_its_end();
+  else if (talking)
+    talk.read();
   int status = 0;
   waitpid(s.child, &status, 0);
   s.child = -1;

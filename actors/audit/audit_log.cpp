@@ -118,13 +118,15 @@ public:
     add(std::move(entry), on_loop(std::move(told)));
   }
 
-  /// So that an answer finds its way back to the loop, unless the log has gone.
+  /// So that an answer finds its way back to the loop, unless the log has gone. It goes whole: what
+  /// it holds, actors for one, ends on the loop's thread, too.
   [[nodiscard]] answer on_loop(answer told) {
-    return [this, told = std::move(told)](const result<void>& how) {
-      loop_.post([told, how, alive = std::weak_ptr<void>{alive_}] {
-        if (alive.lock()) told(how);
-      });
-    };
+    return
+        [this, told = std::make_shared<answer>(std::move(told))](const result<void>& how) mutable {
+          loop_.post([told = std::move(told), how, alive = std::weak_ptr<void>{alive_}] {
+            if (alive.lock()) (*told)(how);
+          });
+        };
   }
 
 private:

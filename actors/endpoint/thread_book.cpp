@@ -11,14 +11,6 @@
 namespace gatehouse::actors {
 namespace {
 
-/// What was hidden from the thread's commands stays hidden (§D13).
-void keep_hidden(const thread_opening& before, thread_terms& now) {
-  auto& hidden = now.shell.hidden_paths;
-  if (now.shell.remote) return;
-  for (auto& path : hidden_now(before.terms.shell))
-    if (std::ranges::find(hidden, path) == hidden.end()) hidden.push_back(std::move(path));
-}
-
 /// What is told of a thread, and what its file calls are confined by, follows the thread where that
 /// follows the configuration.
 void follow(thread_opening& opening, const std::shared_ptr<std::weak_ptr<thread_entry>>& whose) {
@@ -30,7 +22,7 @@ void follow(thread_opening& opening, const std::shared_ptr<std::weak_ptr<thread_
     const auto& terms = *(*found)->terms;
     thread_opening now{terms, (*found)->roots, encode_approval_policy(terms.session.approval),
                        (*found)->profile};
-    if (const auto entry = whose->lock()) keep_hidden(entry->opening, now.terms);
+    if (const auto entry = whose->lock()) keep_hidden(entry->opening.terms.shell, now.terms.shell);
     follow(now, whose);
     (*found)->terms = std::make_shared<const thread_terms>(now.terms);
     if (const auto entry = whose->lock()) {
@@ -95,7 +87,7 @@ void thread_book::update(const std::shared_ptr<thread_entry>& entry, const threa
   order.done = [entry, wishes, opening = *std::move(opening),
                 done = std::move(done)](const result<void>& how) mutable {
     if (how) {
-      keep_hidden(entry->opening, opening.terms);
+      keep_hidden(entry->opening.terms.shell, opening.terms.shell);
       entry->opening = std::move(opening);
       entry->wishes = std::move(wishes);
     }

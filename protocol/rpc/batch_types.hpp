@@ -22,6 +22,7 @@ struct result_line {
 struct journal_head {
   std::int64_t items = 0;
   std::string input; ///< fingerprint of the whole input
+  std::string place; ///< environment and folder
 };
 struct journal_end {
   std::int64_t index = 0;
@@ -64,11 +65,12 @@ struct described<batch::result_line> {
 template <>
 struct described<batch::journal_head> {
   static constexpr std::string_view name = "BatchJournalHead";
-  static constexpr std::string_view about = "Which input a journal belongs to.";
+  static constexpr std::string_view about = "Which input a journal belongs to, and where its calls ran.";
   template <class V>
   static void fields(V& v) {
     v.field("items", &batch::journal_head::items, "");
     v.field("input", &batch::journal_head::input, "fingerprint");
+    v.field("place", &batch::journal_head::place, "environment and folder of the calls");
   }
 };
 template <>

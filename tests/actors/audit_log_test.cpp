@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -243,6 +244,30 @@ TEST_SUITE("actors.audit_log") {
       w.path = w.folder / "kept.db";
       CHECK(w.calls() == std::vector<std::string>{"attempt a"});
     }
+  }
+
+  TEST_CASE("§205 what waits for an answer was copied and ended on the writer's thread") {
+    struct witness {
+      std::thread::id home = std::this_thread::get_id();
+      std::atomic<int>* elsewhere;
+      explicit witness(std::atomic<int>& count) : elsewhere{&count} {}
+      witness(const witness& other) : home{other.home}, elsewhere{other.elsewhere} { look(); }
+      ~witness() { look(); }
+      witness& operator=(const witness&) = delete;
+      void look() const {
+        if (std::this_thread::get_id() != home) ++*elsewhere;
+      }
+    };
+    std::atomic<int> elsewhere{0};
+    world w;
+    w.open();
+    int told = 0;
+    for (int i = 0; i < 20; ++i)
+      w.log->record(entry(audit_kind::attempt, "a"),
+                    [seen = witness{elsewhere}, &told](const result<void>&) { ++told; });
+    CHECK(w.loop.run_until([&] { return told == 20; }, hang_guard));
+    w.log.reset();
+    CHECK(elsewhere == 0);
   }
 
   TEST_CASE("§205 a clock that was set forward made every entry too old") {

@@ -106,6 +106,42 @@ exec sleep 600)"};
     CHECK(exit_status(host.run({"make"}, 50ms)) == 124);
   }
 
+  TEST_CASE("§97 a helper that was killed before its command began ended the call without a word") {
+    scripted_host host{"kill -9 $$"};
+    const auto report = host.run();
+    CHECK(only(report).ending == attempt_ending::lost);
+    CHECK(exit_status(report) == 137);
+    CHECK(report.message ==
+          "What became of the command is not known: the sandbox helper was ended from outside by "
+          "signal 9 before it had told that the command began.\n"
+          "Next: look at what it may have left before you run it again.");
+  }
+
+  TEST_CASE("§97 a helper that was killed while its command ran ended the call without a word") {
+    scripted_host host{started + std::string{"kill -9 $$"}};
+    const auto report = host.run();
+    CHECK(only(report).ending == attempt_ending::signalled);
+    CHECK(exit_status(report) == 137);
+    CHECK(report.message == "The command was killed: the sandbox helper was ended from outside by "
+                            "signal 9 while the command ran, which ended with it.\n"
+                            "Next: look at what it left before you run it again.");
+  }
+
+  TEST_CASE("§97 a boundary that was ended before its command had begun may have run it") {
+    const std::string killed =
+        R"(echo '{"event":"killed","message":"it was ended","remedy":"look"}' >&3
+exit 137)";
+    scripted_host before{killed};
+    const auto lost = before.run();
+    CHECK(only(lost).ending == attempt_ending::lost);
+    CHECK(lost.message == "What became of the command is not known: it was ended.\nNext: look.");
+    scripted_host after{started + killed};
+    const auto cut = after.run();
+    CHECK(only(cut).ending == attempt_ending::signalled);
+    CHECK(cut.message == "The command was killed: it was ended.\nNext: look.");
+    CHECK(exit_status(cut) == 137);
+  }
+
   TEST_CASE("§68 a boundary that cannot be built means that nothing ran") {
     scripted_host host{
         R"(echo '{"event":"boundary_failed","message":"no bubblewrap","remedy":"apt-get install bubblewrap"}' >&3

@@ -4,14 +4,14 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { chromium } from '../../console/node_modules/playwright-core/index.mjs';
-import { AgentClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, shell, soon, until } from './daemon.mjs';
+import { dangerous, shell, Stage, until } from './daemon.mjs';
 import { status } from './raw_client.mjs';
 
 const limit = { timeout: 90_000 };
 const axe = readFileSync(new URL('../../console/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 /** Where screenshots go; none without it. */
 const pictures = process.env.GATEHOUSE_SCREENSHOTS;
+let stage;
 let daemon;
 let agent;
 let browser;
@@ -24,8 +24,8 @@ const linkOf = (one) => /^console: (\S+)$/m.exec(one.errors)?.[1];
 
 before(async () => {
   if (pictures) mkdirSync(pictures, { recursive: true });
-  daemon = await Daemon.start('--console');
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  stage = await Stage.start({ args: ['--console'] });
+  ({ daemon, agent } = stage);
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
   context = await browser.newContext({ viewport: { width: 1100, height: 800 }, colorScheme: 'light' });
   page = await context.newPage();
@@ -38,8 +38,7 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
-  agent?.close();
-  await daemon?.end();
+  await stage?.end();
 });
 
 const card = () => page.locator('.approval.selected');

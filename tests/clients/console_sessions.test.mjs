@@ -4,13 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { chromium } from '../../console/node_modules/playwright-core/index.mjs';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, gatehouse, soon, until } from './daemon.mjs';
+import { gatehouse, Stage, until } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
 const axe = readFileSync(new URL('../../console/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 /** Where screenshots go; none without it. */
 const pictures = process.env.GATEHOUSE_SCREENSHOTS;
+let stage;
 let daemon;
 let agent;
 let reviewer;
@@ -21,9 +21,8 @@ const problems = [];
 
 before(async () => {
   if (pictures) mkdirSync(pictures, { recursive: true });
-  daemon = await Daemon.start('--console');
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-  reviewer = await ReviewerClient.connect({ clientInfo, transport: daemon.unix('reviewer'), reconnect: soon });
+  stage = await Stage.start({ args: ['--console'], reviewer: true });
+  ({ daemon, agent, reviewer } = stage);
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
   const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, colorScheme: 'light' });
   page = await context.newPage();
@@ -37,9 +36,7 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
-  agent?.close();
-  reviewer?.close();
-  await daemon?.end();
+  await stage?.end();
 });
 
 const begin = async (cmd, more = {}) =>

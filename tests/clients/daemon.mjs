@@ -1,6 +1,6 @@
 // The real daemon, with a home, state and workspace of its own below a temporary folder.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentClient, ReviewerClient, unixSocketTransport, webSocketTransport } from '../../clients/typescript/dist/index.js';
 
@@ -12,11 +12,35 @@ export const dangerous = ['rm', '-rf', 'no-such-thing'];
 export const soon = { firstDelayMs: 5, maxDelayMs: 100 };
 export const clientInfo = { name: 'test' };
 
+// What a test leaves behind when it fails ends with its file, however that ends: the runner exits once all tests are
+// over (--test-force-exit), whatever still keeps its event loop alive.
+const leftovers = new Set();
+process.on('exit', () => {
+  for (const end of [...leftovers].reverse())
+    try {
+      end();
+    } catch {
+      // the others are to be ended all the same
+    }
+});
+/** `end` is called at the end of the process, unless what this returns was called before; it cannot wait. */
+export function endsWithUs(end) {
+  leftovers.add(end);
+  return () => leftovers.delete(end);
+}
+/** As spawn; the program ends with us at the latest. */
+export function start(program, args, options) {
+  const child = spawn(program, args, options);
+  child.once('exit', endsWithUs(() => child.kill('SIGKILL')));
+  return child;
+}
+
 export class Daemon {
   base = mkdtempSync('/var/tmp/gatehouse-test-');
   workspace = join(this.base, 'ws');
   socket = join(this.base, 'gh.sock');
   errors = '';
+  #kept = endsWithUs(() => this.#remove());
   #child;
   #stopping = false;
 
@@ -42,6 +66,13 @@ export class Daemon {
     };
   }
 
+  /** Writes the user's config.toml, before it runs or for it to find. */
+  configure(text) {
+    const home = join(this.base, 'home/.gatehouse');
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, 'config.toml'), text);
+  }
+
   /** Also again, after `stop`. */
   async run(...args) {
     const port = this.url ? new URL(this.url).port : '0';
@@ -49,7 +80,7 @@ export class Daemon {
     all.push('--root', this.workspace, '--cwd', this.workspace, ...args);
     if (!args.includes('--profile')) all.push('--profile', 'workspace-write');
     this.errors = '';
-    const child = spawn(gatehouse, all, { env: this.env, cwd: this.workspace, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = start(gatehouse, all, { env: this.env, cwd: this.workspace, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     this.#stopping = false;
     child.stderr.setEncoding('utf8').on('data', (text) => (this.errors += text));
@@ -58,6 +89,8 @@ export class Daemon {
     });
     let out = '';
     await new Promise((resolve, reject) => {
+      const tooLong = () => reject(new Error(`the daemon has not said where it listens: ${out}${this.errors}`));
+      setTimeout(tooLong, 60_000).unref();
       child.stdout.setEncoding('utf8').on('data', (text) => {
         out += text;
         if (out.split('\n').length > 2) resolve();
@@ -84,6 +117,11 @@ export class Daemon {
 
   async end() {
     await this.stop('SIGKILL');
+    this.#kept();
+    this.#remove();
+  }
+
+  #remove() {
     rmSync(this.base, { recursive: true, force: true });
   }
 
@@ -102,7 +140,7 @@ export class Daemon {
 
 /**
  * What most tests begin with: a daemon and an agent over its Unix socket.
- * prepare(daemon): makes files before it runs; args: of `serve`; reviewer: true, or the answers to its questions.
+ * prepare(daemon): makes files before it runs; args: of `serve`; reviewer: true, or what answers its questions.
  */
 export class Stage {
   static async start({ prepare, args = [], reviewer } = {}) {

@@ -1,28 +1,27 @@
 // §7 Threads of one daemon on several machines: each call runs in the place of its thread, and what is allowed there is
 // allowed nowhere else.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, gatehouse, shell, soon } from './daemon.mjs';
+import { dangerous, gatehouse, shell, Stage, start } from './daemon.mjs';
 import { RawClient } from './raw_client.mjs';
 
 const limit = { timeout: 60_000 };
 const servers = [];
 const asked = [];
 let decision = 'accept';
+let stage;
 let daemon;
 let agent;
 let reviewer;
 
 /** A machine of its own, as far as an exec server is one: its folder there holds a marker. */
-async function machine(name, ...options) {
+async function machine(daemon, name, ...options) {
   const folder = join(daemon.base, name);
   mkdirSync(join(folder, 'below'), { recursive: true });
   writeFileSync(join(folder, 'marker'), `${name}\n`);
-  const child = spawn(gatehouse, ['exec-server', '--listen', 'ws://127.0.0.1:0', ...options], {
+  const child = start(gatehouse, ['exec-server', '--listen', 'ws://127.0.0.1:0', ...options], {
     env: daemon.env,
     cwd: '/',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -38,36 +37,31 @@ async function machine(name, ...options) {
 let build;
 let gpu;
 
-before(async () => {
-  daemon = new Daemon();
-  build = await machine('build', '--no-auth');
+async function prepare(daemon) {
+  build = await machine(daemon, 'build', '--no-auth');
   const token = join(daemon.base, 'gpu.token');
-  gpu = await machine('gpu', '--token-file', token);
-  mkdirSync(join(daemon.base, 'home/.gatehouse'));
-  writeFileSync(
-    join(daemon.base, 'home/.gatehouse/config.toml'),
+  gpu = await machine(daemon, 'gpu', '--token-file', token);
+  daemon.configure(
     `[environments.build]\nexec_server = "${build.url}"\ncwd = "${build.folder}"\n` +
       `[environments.gpu]\nexec_server = "${gpu.url}"\ncwd = "${gpu.folder}"\ntoken_file = "${token}"\n` +
       `[permissions.web]\nextends = ":workspace"\n[permissions.web.network]\nenabled = true\ndomains = { "example.org" = "allow" }\n`,
   );
   writeFileSync(join(daemon.workspace, 'marker'), 'here\n');
-  await daemon.run();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-  reviewer = await ReviewerClient.connect({
-    clientInfo,
-    transport: daemon.tcp('reviewer'),
-    reconnect: soon,
-    approvals: async (question) => {
+}
+
+before(async () => {
+  stage = await Stage.start({
+    prepare,
+    reviewer: async (question) => {
       asked.push(question);
       return { decision };
     },
   });
+  ({ daemon, agent, reviewer } = stage);
 });
 after(async () => {
-  agent?.close();
-  reviewer?.close();
+  await stage?.end();
   for (const one of servers) one.kill('SIGKILL');
-  await daemon?.end();
 });
 
 const on = async (environmentId, more = {}, client = agent) =>
@@ -216,7 +210,7 @@ test('§7 new settings moved a thread to the machine that its name had come to m
   const thread = await on('build');
   const file = join(daemon.base, 'home/.gatehouse/config.toml');
   const before = readFileSync(file, 'utf8');
-  const other = await machine('other', '--no-auth');
+  const other = await machine(daemon, 'other', '--no-auth');
   writeFileSync(file, before.replace(build.url, other.url));
   await assert.rejects(reviewer.updateSettings({ threadId: thread.id, sandbox: 'read-only' }), /another machine/);
   const told = await agent.callTool(shell(thread, 'cat marker'));
@@ -229,19 +223,15 @@ test('§7 new settings moved a thread to the machine that its name had come to m
 });
 
 test('§7 `serve --environment` is where threads work whose client names none', limit, async () => {
-  const other = new Daemon();
-  mkdirSync(join(other.base, 'home/.gatehouse'));
-  writeFileSync(
-    join(other.base, 'home/.gatehouse/config.toml'),
-    `[environments.there]\nexec_server = "${build.url}"\ncwd = "${build.folder}"\n`,
-  );
-  await other.run('--environment', 'there');
-  const client = await AgentClient.connect({ clientInfo, transport: other.unix('agent'), reconnect: soon });
+  const other = await Stage.start({
+    prepare: (own) => own.configure(`[environments.there]\nexec_server = "${build.url}"\ncwd = "${build.folder}"\n`),
+    args: ['--environment', 'there'],
+  });
+  const client = other.agent;
   const { thread } = await client.startThread({});
   assert.equal(thread.environments[0].environmentId, 'there');
   assert.equal((await client.callTool(shell(thread, 'cat marker'))).output, 'build\n');
   const { thread: below } = await client.startThread({ cwd: 'below' });
   assert.equal((await client.callTool(shell(below, 'pwd'))).output, `${build.folder}/below\n`);
-  client.close();
   await other.end();
 });

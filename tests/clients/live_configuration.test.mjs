@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, shell, soon, until } from './daemon.mjs';
+import { ReviewerClient } from '../../clients/typescript/dist/index.js';
+import { clientInfo, dangerous, shell, soon, Stage, until } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 let thread;
@@ -14,20 +15,18 @@ let home;
 let rules;
 
 before(async () => {
-  daemon = new Daemon();
-  home = join(daemon.base, 'home/.gatehouse');
-  mkdirSync(join(home, 'rules'), { recursive: true });
-  rules = join(home, 'rules/mine.rules');
-  await daemon.run('--ask', 'never');
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  const prepare = (own) => {
+    home = join(own.base, 'home/.gatehouse');
+    mkdirSync(join(home, 'rules'), { recursive: true });
+    rules = join(home, 'rules/mine.rules');
+  };
+  stage = await Stage.start({ prepare, args: ['--ask', 'never'] });
+  ({ daemon, agent } = stage);
 });
 beforeEach(async () => {
   ({ thread } = await agent.startThread({ cwd: daemon.workspace }));
 });
-after(async () => {
-  agent?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 test('§42 a rule that is written while a thread lives holds for its next call, and not after it is gone', limit, async () => {
   assert.equal((await agent.callTool(shell(thread, 'echo before'))).status, 'completed');
@@ -66,17 +65,8 @@ test('§44 configuration that cannot be read fails the next call with its place,
 
 /** A daemon whose configuration a test changes, and an agent of it. */
 async function configured(text, ...args) {
-  const own = new Daemon();
-  mkdirSync(join(own.base, 'home/.gatehouse'));
-  const file = join(own.base, 'home/.gatehouse/config.toml');
-  writeFileSync(file, text);
-  await own.run(...args);
-  const client = await AgentClient.connect({ clientInfo, transport: own.unix('agent'), reconnect: soon });
-  const end = async () => {
-    client.close();
-    await own.end();
-  };
-  return { own, client, end, write: (more) => writeFileSync(file, more) };
+  const own = await Stage.start({ prepare: (daemon) => daemon.configure(text), args });
+  return { own: own.daemon, client: own.agent, end: () => own.end(), write: (more) => own.daemon.configure(more) };
 }
 
 test('§43 §44 what config.toml came to deny stayed open in threads that were open', limit, async () => {

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, shell, soon, until } from './daemon.mjs';
+import { shell, Stage, until } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 let reviewer;
@@ -17,29 +17,20 @@ const asked = [];
 const blocked = [];
 
 before(async () => {
-  daemon = new Daemon();
-  mkdirSync(join(daemon.base, 'home/.gatehouse'));
-  const settings = '[permissions.net]\nextends = "workspace-write"\n[permissions.net.network]\nenabled = true\ndomains = { "bad.test" = "deny" }\n';
-  writeFileSync(join(daemon.base, 'home/.gatehouse/config.toml'), settings);
-  await daemon.run('--profile', 'net');
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
-  reviewer = await ReviewerClient.connect({
-    clientInfo,
-    transport: daemon.tcp('reviewer'),
-    reconnect: soon,
-    approvals: (question) => {
+  stage = await Stage.start({
+    prepare: (own) =>
+      own.configure('[permissions.net]\nextends = "workspace-write"\n[permissions.net.network]\nenabled = true\ndomains = { "bad.test" = "deny" }\n'),
+    args: ['--profile', 'net'],
+    reviewer: (question) => {
       asked.push(question.networkTarget);
       return Promise.resolve({ decision });
     },
   });
+  ({ daemon, agent, reviewer } = stage);
   ({ thread } = await agent.startThread({ cwd: daemon.workspace }));
   agent.on('item/network/blocked', (event) => blocked.push(event));
 });
-after(async () => {
-  agent?.close();
-  reviewer?.close();
-  await daemon?.end();
-});
+after(() => stage?.end());
 
 const fetchFrom = (host, callId) => agent.callTool(shell(thread, `curl -sS -m 20 http://${host}/`, { callId }));
 const hosts = async () => (await reviewer.readThread(thread.id)).hosts;

@@ -1,43 +1,35 @@
 // §15 §16a §48 What a reviewer gives through the endpoint: how much, for how long, and how it is taken back.
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient, ReviewerClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, shell, soon, until } from './daemon.mjs';
+import { ReviewerClient } from '../../clients/typescript/dist/index.js';
+import { dangerous, shell, Stage, until } from './daemon.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 let reviewer;
 const asked = [];
 
 async function connect(settings = '') {
-  daemon = new Daemon();
-  mkdirSync(join(daemon.base, 'out'));
-  mkdirSync(join(daemon.base, 'home/.gatehouse'));
-  writeFileSync(join(daemon.base, 'home/.gatehouse/config.toml'), settings.replaceAll('BASE', daemon.base));
-  await daemon.run();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
   asked.length = 0;
-  reviewer = await ReviewerClient.connect({
-    clientInfo,
-    transport: daemon.tcp('reviewer'),
-    reconnect: soon,
-    approvals: (question) => {
+  stage = await Stage.start({
+    prepare: (own) => {
+      mkdirSync(join(own.base, 'out'));
+      own.configure(settings.replaceAll('BASE', own.base));
+    },
+    reviewer: (question) => {
       asked.push(question);
       return Promise.resolve(undefined);
     },
   });
-}
-async function disconnect() {
-  agent?.close();
-  reviewer?.close();
-  await daemon?.end();
+  ({ daemon, agent, reviewer } = stage);
 }
 
 before(() => connect());
-after(disconnect);
+after(() => stage?.end());
 
 const newThread = async () => (await agent.startThread({ cwd: daemon.workspace })).thread;
 const out = (name = '') => join(daemon.base, 'out', name);
@@ -163,7 +155,7 @@ test('§16a §D13 an agent cannot answer its own request', limit, async () => {
 });
 
 test('§48 BR-175 a person lets pass, once, exactly what the automatic reviewer has refused', limit, async () => {
-  await disconnect();
+  await stage.end();
   await connect(`approvals_reviewer = "auto_review"
 [auto_review]
 command = ["/bin/sh", "-c", "cat > /dev/null; echo '{\\"outcome\\":\\"deny\\",\\"rationale\\":\\"not asked for\\"}'"]

@@ -3,24 +3,23 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { AgentClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, shell, soon, until } from './daemon.mjs';
+import { dangerous, shell, Stage, until } from './daemon.mjs';
 import { RawClient } from './raw_client.mjs';
 
 const limit = { timeout: 60_000 };
+let stage;
 let daemon;
 let agent;
 let reviewer;
 
 before(async () => {
-  daemon = await Daemon.start();
-  agent = await AgentClient.connect({ clientInfo, transport: daemon.unix('agent'), reconnect: soon });
+  stage = await Stage.start();
+  ({ daemon, agent } = stage);
   reviewer = await RawClient.connect(daemon, 'reviewer', { capabilities: { gatehouse: { approvals: true } } });
 });
 after(async () => {
-  agent?.close();
   reviewer?.close();
-  await daemon?.end();
+  await stage?.end();
 });
 
 const newThread = async (more = {}) => (await agent.startThread({ cwd: daemon.workspace, ...more })).thread;

@@ -1,9 +1,9 @@
 // §204 `gatehouse review`: the questions of a running daemon, answered at another terminal (tmux) or by a program.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { AgentClient } from '../../clients/typescript/dist/index.js';
-import { clientInfo, Daemon, dangerous, gatehouse, shell, soon, Stage, until } from './daemon.mjs';
+import { clientInfo, Daemon, dangerous, endsWithUs, gatehouse, shell, soon, Stage, start, until } from './daemon.mjs';
 
 const limit = { timeout: 120_000 };
 let stage;
@@ -25,11 +25,12 @@ const ask = async (command = dangerous) => {
 class Tmux {
   constructor(size = ['-x', '100', '-y', '40'], env = {}) {
     this.name = `gh-review-${process.pid}-${Math.random().toString(36).slice(2)}`;
+    this.over = endsWithUs(() => this.end());
     this.tmux('-f', '/dev/null', 'new-session', '-d', ...size, 'bash --norc', { env: { ...daemon.env, TERM: 'xterm-256color', PS1: 'shell$ ', ...env } });
   }
   tmux(...args) {
     const options = typeof args.at(-1) === 'object' ? args.pop() : {};
-    return execFileSync('tmux', ['-L', this.name, ...args], { encoding: 'utf8', ...options });
+    return execFileSync('tmux', ['-L', this.name, ...args], { encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL', ...options });
   }
   type(...keys) {
     this.tmux('send-keys', ...keys);
@@ -52,6 +53,7 @@ class Tmux {
     this.tmux('clear-history');
   }
   end() {
+    this.over();
     this.tmux('kill-server');
   }
 }
@@ -182,7 +184,7 @@ inTmux(
 );
 
 test('§204 --list and --json are for programs: questions out, answers in, every outcome told', limit, async () => {
-  const run = (...args) => spawn(gatehouse, ['review', ...args], { env: daemon.env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const run = (...args) => start(gatehouse, ['review', ...args], { env: daemon.env, stdio: ['pipe', 'pipe', 'pipe'] });
   const program = run('--json');
   const said = [];
   let rest = '';
@@ -211,7 +213,7 @@ test('§204 --list and --json are for programs: questions out, answers in, every
 
 test('§204 a daemon that restarts is found again, and its new questions are answered', limit, async () => {
   const own = await Daemon.start();
-  const program = spawn(gatehouse, ['review', '--json', '--connect', own.url], { env: own.env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const program = start(gatehouse, ['review', '--json', '--connect', own.url], { env: own.env, stdio: ['pipe', 'pipe', 'inherit'] });
   let out = '';
   program.stdout.setEncoding('utf8').on('data', (text) => (out += text));
   try {
@@ -236,7 +238,7 @@ test('§204 a daemon that restarts is found again, and its new questions are ans
 
 test('§204 an answer that was the last line of the input was lost', limit, async () => {
   for (let round = 0; round < 5; ++round) {
-    const program = spawn(gatehouse, ['review', '--json'], { env: daemon.env, stdio: ['pipe', 'pipe', 'inherit'] });
+    const program = start(gatehouse, ['review', '--json'], { env: daemon.env, stdio: ['pipe', 'pipe', 'inherit'] });
     let out = '';
     program.stdout.setEncoding('utf8').on('data', (text) => (out += text));
     const call = ask();

@@ -63,6 +63,8 @@ class AttackTest(RunCase):
         os.kill(int(helper), signal.SIGKILL)
         document = json.loads(host.communicate(timeout=GRACE_S)[0])
         self.assertEqual(document["exit_status"], 137)
+        self.assertIn("The command was killed: the sandbox helper was ended from outside by signal 9 while the command ran", document["message"])
+        self.assertIn("Next: look at what it left", document["message"])
 
     def test_the_sandbox_alone_does_not_say_nothing_ran_when_its_init_is_killed_around_a_command(self):
         alone = subprocess.Popen([GATEHOUSE, "sandbox", "--cwd", self.ws, "--", "sh", "-c", "touch up; exec sleep 60"],
@@ -75,6 +77,59 @@ class AttackTest(RunCase):
         said = alone.communicate(timeout=GRACE_S)[1]
         self.assertEqual(alone.returncode, 137, said)
         self.assertIn("may have run in part", said)
+
+    def test_a_boundary_that_was_killed_around_its_command_ended_the_call_without_a_word(self):
+        for name in ("bwrap", "gatehouse-init"):
+            with self.subTest(name):
+                host = subprocess.Popen(self.argv("--json", "--", "sh", "-c", "touch up; sleep 60"), env=self.env, cwd=self.ws,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                end = time.monotonic() + GRACE_S
+                while not os.path.exists(self.ws + "/up"):
+                    self.assertLess(time.monotonic(), end)
+                os.kill(below(host.pid)[name], signal.SIGKILL)
+                document = json.loads(host.communicate(timeout=GRACE_S)[0])
+                os.remove(self.ws + "/up")
+                self.assertEqual(document["exit_status"], 137)
+                self.assertIn("The command was killed: the boundary was ended from outside", document["message"])
+
+    def test_a_bubblewrap_that_was_replaced_between_two_calls_is_chosen_again(self):
+        """One is loaded ahead of the second call; by then another file stands in its place."""
+        if os.geteuid() != 0:
+            self.skipTest("this test mounts over the system's bubblewrap, which only root can, in a namespace of its own")
+        real = os.path.realpath(shutil.which("bwrap"))
+        for name in ("old", "new"):
+            with open(f"{self.base}/{name}", "w", encoding="ascii") as script:
+                script.write(f'#!/bin/sh\necho {name} >> {self.base}/used\nexec {self.base}/bwrap "$@"\n')
+            os.chmod(f"{self.base}/{name}", 0o755)
+        shutil.copy(real, self.base + "/bwrap")
+        server = subprocess.Popen(["unshare", "-m", "sh", "-c", f'mount --bind {self.base}/old {real} && exec "$@"', "-", GATEHOUSE, "serve",
+                                   "--profile", "workspace-write"], cwd=self.ws, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        url = server.stdout.readline().strip()
+        if not url:
+            self.skipTest("this test needs a mount namespace of its own")
+        calls = self.base + "/calls"
+
+        def call():
+            with open(calls, "w", encoding="ascii") as file:
+                file.write(json.dumps({"arguments": {"command": "echo ran"}}) + "\n")
+            done = subprocess.run([GATEHOUSE, "batch", "--cwd", self.ws, "--url", url, calls], env=self.env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=GRACE_S, check=False)
+            self.assertEqual(json.loads(done.stdout)["result"]["output"], "ran\n", done.stderr)
+
+        def used():
+            with open(self.base + "/used", encoding="ascii") as file:
+                return file.read().split()
+
+        call()
+        end = time.monotonic() + GRACE_S
+        while used() != ["old", "old"]:  # of the call, and loaded ahead of the next one
+            self.assertLess(time.monotonic(), end)
+        subprocess.run(["nsenter", "-t", str(server.pid), "-m", "mount", "--bind", self.base + "/new", real], check=True)
+        call()
+        self.assertEqual(used()[2], "new")
 
     def test_a_file_that_the_host_replaces_under_its_mount_stays_protected(self):
         # What every editor does when it saves: the mount over the old file goes with it.

@@ -320,9 +320,9 @@ class Audit(unittest.TestCase):
         known = reviewer.call("thread/read", threadId=thread)["result"]
         for kind, one in (("grant", known["grants"][0]), ("approval", known["approvals"][0])):
             self.assertTrue(reviewer.call("grant/revoke", threadId=thread, kind=kind, id=one["id"])["result"]["found"])
-        for _ in range(1000):  # the rule is kept beside the call
+        for _ in range(1000):  # the rule is kept beside the call, and what is taken back is written beside its answer
             found = self.entries()
-            if any(e["kind"] == "amendment" for e in found):
+            if [sum(e["kind"] == kind for e in found) for kind in ("amendment", "grant")] == [1, 3]:
                 break
         self.assertEqual([e["body"]["decision"] for e in found if e["kind"] == "review"],
                          ["approved_for_session", "approved_execpolicy_amendment", "approved_for_session"])

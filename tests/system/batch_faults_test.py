@@ -131,6 +131,54 @@ class Faults(RunCase):
                 again = self.batch(path, "--journal", self.journal)
                 self.assertEqual(len(again[1]), 2, again[2])
 
+    def test_202_a_mistyped_journal_ran_every_call_again(self):
+        path = self.file(self.lines("echo one >> log", "echo two >> log"))
+        status, results, said = self.batch(path, "--journal", self.journal, "--resume")
+        self.assertEqual((status, results), (2, []), said)
+        self.assertIn(self.journal + ": there is no such journal, so nothing to go on with", said)
+        self.assertIn("Without --resume every call runs.", said)
+        self.assertFalse(os.path.exists(self.journal))
+        self.assertEqual(self.batch(path, "--journal", self.journal)[0], 0)
+        status, results, said = self.batch(path, "--journal", self.journal, "--resume")
+        self.assertEqual((status, len(results)), (0, 2), said)
+        self.assertIn("2 of them in an earlier run", said)
+        self.assertEqual(self.batch(path, "--journal", self.journal + "x", "--resume")[0], 2)
+        self.assertEqual(self.log(), ["one", "two"])
+
+    def test_202_resume_without_a_journal_says_what_it_needs(self):
+        path = self.file(self.lines("touch ran"))
+        status, results, said = self.batch(path, "--resume")
+        self.assertEqual((status, results), (2, []), said)
+        self.assertIn("--resume needs --journal FILE", said)
+        self.assertIn("gatehouse audit list", said)
+        self.assertFalse(os.path.exists(self.ws + "/ran"))
+
+    def test_202_the_work_folder_of_a_slurm_batch_stands_for_its_journal(self):
+        path = self.file(self.lines("touch ran"))
+        work = self.base + "/work"
+        for more in ([], ["--retry-started"]):
+            status, results, said = self.batch(path, "--engine", "slurm", "--work", work, "--resume", *more)
+            self.assertEqual((status, results), (2, []), said)
+            self.assertIn(work + " has no batch, so nothing to go on with", said)
+            self.assertFalse(os.path.exists(work))
+
+    def test_202_a_batch_that_was_killed_goes_on_with_resume(self):
+        """The calls are ended by hand, so that the moment of the kill is known: one has ended, one runs, one has not begun."""
+        wait = "echo b >> log; while [ ! -e go ]; do sleep 0.01; done"
+        path = self.file(self.lines("echo a >> log", wait, "echo c >> log"))
+        with subprocess.Popen(self.argv(path, "--journal", self.journal), env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as run:
+            while run.poll() is None and self.log() != ["a", "b"]:
+                time.sleep(0.01)
+            run.send_signal(signal.SIGKILL)
+        status, results, said = self.batch(path, "--journal", self.journal, "--resume", "--order", "input")
+        self.assertEqual((status, [r["result"]["status"] for r in results]), (1, ["completed", "interrupted", "completed"]), said)
+        self.assertEqual("".join(self.log()), "abc")
+        open(self.ws + "/go", "w", encoding="ascii").close()
+        status, results, said = self.batch(path, "--journal", self.journal, "--resume", "--retry-started", "--order", "input")
+        self.assertEqual((status, [r["result"]["status"] for r in results]), (0, ["completed"] * 3), said)
+        self.assertEqual("".join(self.log()), "abcb")
+
     def test_202_two_batches_on_one_journal(self):
         path = self.file(self.lines("touch began; sleep 20"))
         with subprocess.Popen(self.argv(path, "--journal", self.journal), env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

@@ -53,9 +53,13 @@ class Run:
         self.argv = [GATEHOUSE, "batch", "--cwd", self.ws, "--profile", "workspace-write", "-j", str(JOBS), "--journal", self.journal,
                      *options, calls]
 
+    def going_on(self):
+        """What a person types: the same command, with --resume once there is a journal."""
+        return [*self.argv[:-1], "--resume", self.argv[-1]] if os.path.exists(self.journal) else self.argv
+
     def to_its_end(self):
         started = time.monotonic()
-        done = subprocess.run(self.argv, env=self.env, capture_output=True, text=True, timeout=3600, check=False)
+        done = subprocess.run(self.going_on(), env=self.env, capture_output=True, text=True, timeout=3600, check=False)
         self.said = f"{done.stderr.splitlines()[-1]}, {time.monotonic() - started:.0f} s"
         self.status = done.returncode
         results = [json.loads(line) for line in done.stdout.splitlines()]
@@ -66,7 +70,7 @@ class Run:
 
     def kill_at(self, started):
         """-9 as soon as so many calls have started; how many had."""
-        with subprocess.Popen(self.argv, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        with subprocess.Popen(self.going_on(), env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
             journal = Journal(self.journal)
             while journal.count() < started and run.poll() is None:
                 time.sleep(0.001)

@@ -82,6 +82,16 @@ class Batch(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("another input", said)
 
+    def test_a_journal_of_calls_in_another_folder_tells_no_old_results(self):
+        journal, other = self.base + "/journal", self.base + "/other"
+        os.mkdir(other)
+        self.assertEqual(self.run_batch([self.call("true")], "--journal", journal)[0], 0)
+        first, self.ws = self.ws, other
+        status, results, said = self.run_batch([self.call("true")], "--journal", journal)
+        self.assertEqual((status, results), (2, []))
+        self.assertIn(f"local:{first}", said)
+        self.assertIn(f"local:{other}", said)
+
     def test_a_run_that_is_killed_at_any_moment_goes_on_and_runs_no_finished_call_again(self):
         items = 60
         path = self.write([self.call(f"echo {n} >> log; sleep 0.02") for n in range(items)])

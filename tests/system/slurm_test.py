@@ -109,7 +109,7 @@ class Slurm(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertEqual([(r["index"], r["callId"], r["result"]["output"]) for r in results], [(n, f"item-{n + 1}", f"{n}\n") for n in range(25)])
         # Again: everything is remembered and nothing runs a second time.
-        status, again, said = self.batch(25, "--tasks", "4", "-j", "2")
+        status, again, said = self.batch(25, "--tasks", "4", "-j", "2", "--resume", "--retry-started")
         self.assertEqual((status, len(again)), (0, 25), said)
         for n in range(25):
             with open(f"{self.ws}/log-{n}", encoding="ascii") as file:
@@ -119,7 +119,7 @@ class Slurm(unittest.TestCase):
         status, results, said = self.batch(6, "--tasks", "2", command="exit {n}")
         self.assertEqual((status, [r["result"]["exitCode"] for r in results]), (1, list(range(6))), said)
         status, _, said = self.batch(7, "--tasks", "2")
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 2)
         self.assertIn("belongs to another batch", said)
 
 
