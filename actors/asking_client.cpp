@@ -22,46 +22,27 @@ void asking_client::on_event(const thread_event_ptr& event) {
   }
 }
 
-namespace {
-
-/// The call of a question, as it was proposed.
-tool_arguments proposed_call(const proposal& what) {
-  shell_request call;
-  call.command = what.argv;
-  call.workdir = what.cwd;
-  call.sandbox_permissions = what.sandbox_permissions;
-  call.additional_permissions = what.additional_permissions;
-  call.justification = what.justification;
-  call.prefix_rule = what.prefix_rule;
-  return call;
-}
-
-} // namespace
-
 void asking_client::ask(const review_request& question) {
   const auto withdrawn = std::make_shared<std::atomic<bool>>(false);
   if (!open_.try_emplace(question.review_id, withdrawn).second) return; // offered again
-  thread_.send(explain_call{
-      proposed_call(question.what), [thread = thread_, ask = ask_, &workers = workers_, question,
-                                     withdrawn](const result<explained_call>& told) {
-        auto why =
-            told ? why_text(told->evaluation, told->sandbox) : to_string(told.error()) + "\n";
-        const auto queued =
-            workers.submit_value([ask, question, withdrawn,
-                                  why = std::move(why)] { return ask(question, why, *withdrawn); },
-                                 [thread](review_answer given) {
-                                   thread.send(answer_review{std::move(given.review_id),
-                                                             std::move(given.digest),
-                                                             given.decision,
-                                                             std::move(given.reason),
-                                                             {},
-                                                             given.denies_host,
-                                                             std::move(given.permissions)});
-                                 });
-        if (!queued)
-          thread.send(answer_review{
-              question.review_id, {}, review_decision::denied, queued.error().message, {}});
-      }});
+  const auto told = why_text(question);
+  const auto queued = workers_.submit_value(
+      [ask = ask_, question, withdrawn, why = told ? *told : to_string(told.error()) + "\n"] {
+        return ask(question, why, *withdrawn);
+      },
+      [thread = thread_](review_answer given) {
+        thread.send(answer_review{std::move(given.review_id),
+                                  std::move(given.digest),
+                                  given.decision,
+                                  std::move(given.reason),
+                                  {},
+                                  given.denies_host,
+                                  std::move(given.permissions)});
+      });
+  if (queued) return;
+  open_.erase(question.review_id);
+  thread_.send(
+      answer_review{question.review_id, {}, review_decision::denied, queued.error().message, {}});
 }
 
 } // namespace gatehouse::actors

@@ -13,7 +13,7 @@ namespace gatehouse::actors {
 
 /// Asks a person. Runs on a thread of its own and may block; when the flag becomes true the
 /// question is moot, and it must return soon, with any answer.
-/// @param why what the thread says of the call (§133a): why_text(), or why there is none
+/// @param why what is said to "why?" (§133a): why_text() of the question
 using question_asker = std::function<review_answer(const review_request&, const std::string& why,
                                                    const std::atomic<bool>& withdrawn)>;
 
@@ -28,7 +28,6 @@ public:
   void on_event(const thread_event_ptr& event) override;
 
 private:
-  /// With the thread's words to "why?" first: who is asked blocks, and could not wait for them.
   void ask(const review_request& question);
 
   thread_handle thread_;

@@ -64,6 +64,11 @@ sandbox_summary call_flow::first_boundary(const call_plan& plan,
   return {b.sandboxed ? plan.backend : sandbox_backend::none, b.sandboxed, b.network};
 }
 
+std::shared_ptr<const call_judgement> call_flow::judgement() const {
+  return std::make_shared<const call_judgement>(
+      call_judgement{report_.evaluation, report_.sandbox});
+}
+
 void call_flow::on(flow::requirement_known& event) {
   if (state_ != state::waiting_for_requirement) return;
   report_.evaluation = std::move(event.evaluation);
@@ -94,6 +99,7 @@ void call_flow::ask(ask_cause cause, std::string reason, std::string will_be_all
                     const digest_terms& terms, std::vector<std::string> amendment) {
   review_request request;
   request.cause = std::move(cause);
+  request.judged = judgement();
   request.review_id = "review-" + plan_.review_nonce + "-" + std::to_string(terms.attempt);
   request.call_id = plan_.call_id;
   request.tool = plan_.tool;

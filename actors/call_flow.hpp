@@ -10,6 +10,7 @@
 #include "protocol/review.hpp"
 #include "sandbox/choose_backend.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -137,6 +138,8 @@ public:
 
   /// The boundary a first attempt would get if the requirement is met: `policy explain` (§133a).
   static sandbox_summary first_boundary(const call_plan& plan, const exec_requirement& requirement);
+  /// For the questions about this call, once its requirement is known.
+  [[nodiscard]] std::shared_ptr<const call_judgement> judgement() const;
 
 private:
   enum class state : std::uint8_t {

@@ -51,6 +51,7 @@ struct network_open {
   std::string call_id;
   int attempt = 1;
   proposal what;
+  std::shared_ptr<const call_judgement> judged; ///< for the questions about hosts
   std::string review_nonce;
   gatehouse::approval_policy approval;
   profile_kind enforced_by = profile_kind::managed;

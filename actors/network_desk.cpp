@@ -155,6 +155,7 @@ void network_desk::put(question& open, const host_key& key) {
   request.call_id = of.terms.call_id;
   request.attempt = 1; // the first question about this host, whichever run asks it
   request.what = of.terms.what;
+  request.judged = of.terms.judged;
   request.digest = digest_of(of.terms.what, {of.terms.attempt, false, target});
   request.reason = host_reason(target, open.rule);
   std::vector<proposal> others;

@@ -24,8 +24,9 @@ namespace gatehouse::actors {
 struct network_terms {
   std::string call_id;
   int attempt = 1;
-  proposal what;            ///< shown to whoever is asked
-  std::string review_nonce; ///< unguessable; review ids are made from it (§50)
+  proposal what;                                ///< shown to whoever is asked
+  std::shared_ptr<const call_judgement> judged; ///< likewise, to "why?"
+  std::string review_nonce;                     ///< unguessable; review ids are made from it (§50)
   std::shared_ptr<const policy::domain_policy> policy;
   std::vector<std::string> approved_hosts; ///< to_string(host_key): opened for this attempt (§105)
   std::string nobody;                      ///< set: nobody may be asked, and why (§112)

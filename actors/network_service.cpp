@@ -140,6 +140,7 @@ caf::result<std::string> network_service::open(const network_open& what) {
   terms.call_id = what.call_id;
   terms.attempt = what.attempt;
   terms.what = what.what;
+  terms.judged = what.judged;
   terms.review_nonce = what.review_nonce;
   terms.policy = terms_.policy();
   terms.approved_hosts = what.approved_hosts;

@@ -107,6 +107,7 @@ void orchestrator::carry_out(flow::register_network& effect) {
   open.call_id = call_id_;
   open.attempt = attempt;
   open.what = flow_->plan().what;
+  open.judged = flow_->judgement();
   open.review_nonce = flow_->plan().review_nonce;
   open.approval = flow_->plan().approval;
   open.enforced_by = flow_->plan().profile.kind;

@@ -2,6 +2,7 @@
 
 #include "actors/attempt_denial.hpp"
 #include "policy/environment_policy.hpp"
+#include "reactor/read_memory.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -54,6 +55,14 @@ std::optional<failure> missing_folder(const std::string& cwd) {
                  "the working folder " + cwd + ": " + std::strerror(bad) + " (os error " +
                      std::to_string(bad) + ")",
                  missing ? "spawnNotFound" : "spawnDenied", cwd};
+}
+
+/// Whoever has it last, what is retained or the queue of the connection, gives its memory back.
+std::shared_ptr<const std::string> shared(std::string bytes) {
+  return {new std::string{std::move(bytes)}, [](std::string* one) {
+            const std::unique_ptr<std::string> last{one};
+            reactor::give_back(std::move(*last));
+          }};
 }
 
 failure ended_early() {
@@ -173,7 +182,10 @@ void exec_process::keep(output_stream stream, std::string_view bytes) {
   // The kernel hangs a killed terminal up, and its shell may live long enough to remark on that.
   if (killed_ && what_.tty) return;
   if (sandboxed()) tails_[static_cast<std::size_t>(stream)].append(bytes);
-  gathered_.append(stream, bytes, host_.loop->now());
+  if (sink_.largest() > 0)
+    gathered_.adopt(stream, reactor::take_read(bytes), host_.loop->now());
+  else
+    gathered_.append(stream, bytes, host_.loop->now());
   if (started_) {
     emit(gathered_.take(host_.loop->now()));
     arm();
@@ -209,8 +221,7 @@ void exec_process::emit(std::vector<reactor::output_delta> deltas) {
 }
 
 void exec_process::emit_chunk(std::string_view stream, std::string bytes) {
-  retained_output::chunk said{++seq_, stream,
-                              std::make_shared<const std::string>(std::move(bytes))};
+  retained_output::chunk said{++seq_, stream, shared(std::move(bytes))};
   sink_.output(what_.process_id, said);
   kept_.add(std::move(said));
 }

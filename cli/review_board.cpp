@@ -142,14 +142,10 @@ board_step review_board::typed(char key, const terminal_look& look) {
     return {.text = list() + (shown_.empty() ? "" : std::string{prompt}), .answer = {}};
   auto* current = shown_.empty() ? nullptr : find(shown_);
   if (!current) return {};
-  if (key == '?') {
-    if (current->question.argv.empty())
-      return {.text = "\n  It is about later commands; none is judged yet.\n" + std::string{prompt},
-              .answer = {}};
+  if (key == '?')
     return {.text = "?\n",
             .answer = {},
-            .why = board_why{current->question.thread_id, current->question.argv}};
-  }
+            .why = board_why{current->question.thread_id, current->question.request_id}};
   if (key == 'j') {
     std::rotate(open_.begin() + (current - open_.data()),
                 open_.begin() + (current - open_.data()) + 1, open_.end());

@@ -21,7 +21,7 @@ struct board_answer {
 /// "Why?" about a question, for the daemon.
 struct board_why {
   std::string thread_id;
-  std::vector<std::string> argv;
+  std::string request_id;
 };
 
 /// What is to be done after a step.

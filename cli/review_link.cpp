@@ -1,6 +1,5 @@
 #include "cli/review_link.hpp"
 
-#include "protocol/json_writer.hpp"
 #include "protocol/rpc/app_methods.hpp"
 #include "protocol/rpc/envelope.hpp"
 
@@ -126,22 +125,11 @@ void review_link::answer(const board_answer& what) {
 
 void review_link::explain(const board_why& what) {
   if (!standing_) return;
-  json_writer params;
-  params.open('{');
-  params.field("threadId", what.thread_id);
-  params.key("arguments");
-  params.open('{');
-  params.key("argv");
-  params.open('[');
-  for (const auto& word : what.argv) {
-    params.item();
-    params.text(word);
-  }
-  params.close(']');
-  params.close('}');
-  params.close('}');
+  app::explain_params params;
+  params.thread_id = what.thread_id;
+  params.request_id = what.request_id;
   client_->send(rpc::write_request(std::string{why_id}, app::methods::policy_explain::name,
-                                   std::move(params).take(), true));
+                                   rpc::to_json(params), true));
 }
 
 void review_link::closed(const reactor::websocket_end& end) {

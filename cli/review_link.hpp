@@ -40,7 +40,7 @@ public:
 
   /// Ignored while there is no connection: the question is offered again.
   void answer(const board_answer& what);
-  /// Likewise. Why the command is decided as it is, in words.
+  /// Likewise. Why the question is asked, in words.
   void explain(const board_why& what);
 
 private:

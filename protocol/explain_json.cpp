@@ -328,11 +328,26 @@ std::string encode_explain_answer(const exec_evaluation& evaluation,
   return out;
 }
 
-std::string encode_explanation(const exec_evaluation& evaluation, const sandbox_summary& sandbox) {
+namespace {
+
+std::string with_why(const exec_evaluation& evaluation, const sandbox_summary& sandbox,
+                     std::string_view why) {
   auto out = encode_explain_answer(evaluation, sandbox);
   out.pop_back();
-  put_text(out, "why", why_text(evaluation, sandbox));
+  put_text(out, "why", why);
   return out += '}';
+}
+
+} // namespace
+
+std::string encode_explanation(const exec_evaluation& evaluation, const sandbox_summary& sandbox) {
+  return with_why(evaluation, sandbox, why_text(evaluation, sandbox));
+}
+
+result<std::string> encode_explanation(const review_request& asked) {
+  const auto why = why_text(asked);
+  if (!why) return why.error();
+  return with_why(asked.judged->evaluation, asked.judged->sandbox, *why);
 }
 
 std::string encode_explain_error(const error& failure) {

@@ -4,6 +4,7 @@
 #include "protocol/exec_policy.hpp"
 #include "protocol/permission_profile.hpp"
 #include "protocol/result.hpp"
+#include "protocol/review.hpp"
 #include "protocol/sandbox_choice.hpp"
 #include "protocol/tool_call.hpp"
 
@@ -55,6 +56,8 @@ std::string encode_explain_answer(const exec_evaluation& evaluation,
                                   const sandbox_summary& sandbox);
 /// The same with `why`: why_text() of it.
 std::string encode_explanation(const exec_evaluation& evaluation, const sandbox_summary& sandbox);
+/// The same of a question, with why_text() of the question. Errors: as why_text().
+result<std::string> encode_explanation(const review_request& asked);
 /// `{"error":{"kind":…,"message":…}}`, with `remedy` where there is one.
 std::string encode_explain_error(const error& failure);
 

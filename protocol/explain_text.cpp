@@ -2,6 +2,9 @@
 
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
+#include "protocol/visible_text.hpp"
+
+#include <algorithm>
 
 namespace gatehouse {
 namespace {
@@ -15,6 +18,13 @@ std::string explained_words(const std::vector<std::vector<std::string>>& pattern
     text += (text.empty() ? "" : " ") + (alternatives.size() == 1 ? token : "(" + token + ")");
   }
   return text;
+}
+
+/// Text from outside, which can neither draw on a terminal nor begin a line of ours.
+std::string one_line(std::string_view text) {
+  auto visible = visible_text(to_valid_utf8(text));
+  std::ranges::replace(visible, '\n', ' ');
+  return visible;
 }
 
 std::string judged_by(const judged_segment& segment) {
@@ -100,6 +110,24 @@ std::string why_text(const exec_evaluation& evaluation, const sandbox_summary& s
                                           : std::string{"none of ours"};
   text += ", network " + std::string{to_string(sandbox.network)} + "\n";
   return to_valid_utf8(text);
+}
+
+result<std::string> why_text(const review_request& asked) {
+  if (!asked.judged)
+    return asked.what.argv.empty()
+               ? error{errc::invalid_request, "it is about later commands; none is judged yet",
+                       "The question says what an approval would allow them."}
+               : error{errc::invalid_request,
+                       "no rule judges what is written to a running process; it is asked about "
+                       "since that process has more than the session's permissions",
+                       "The question shows what would be written."};
+  auto text = why_text(asked.judged->evaluation, asked.judged->sandbox);
+  switch (asked.cause.source) {
+  case ask_source::denial:
+  case ask_source::network: return text + "asked because: " + one_line(asked.reason) + "\n";
+  case ask_source::strict_review: return text + "asked because: every call is reviewed\n";
+  default: return text;
+  }
 }
 
 std::string answer_words(review_decision decision, bool denies_host) {

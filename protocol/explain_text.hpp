@@ -2,6 +2,7 @@
 
 #include "protocol/approval_policy.hpp"
 #include "protocol/exec_policy.hpp"
+#include "protocol/result.hpp"
 #include "protocol/review.hpp"
 #include "protocol/sandbox_choice.hpp"
 
@@ -20,6 +21,10 @@ std::string explain_text(std::span<const std::string> argv, const approval_polic
 /// The part of it that answers "why?" about a call, the same for people at a terminal, in the
 /// console and in the audit: segments and their judges, what policy makes of them, the boundary.
 std::string why_text(const exec_evaluation& evaluation, const sandbox_summary& sandbox);
+/// The answer to "why?" about a question: that text of its call, as it was judged when it was asked
+/// about, and, where something else asks (a refusal of the sandbox, a host, a review of every
+/// call), a line with that. errc::invalid_request when policy judged nothing: what it is about.
+result<std::string> why_text(const review_request& asked);
 /// A line below it: who answered what, "answer to attempt 1: approved, by user: fine".
 /// @param host of a connection; empty: the question was about the call
 /// @param decision as answer_words() has it

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "protocol/exec_policy.hpp"
 #include "protocol/network.hpp"
+#include "protocol/sandbox_choice.hpp"
 #include "protocol/tool_call.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +73,12 @@ struct ask_cause {
   std::string rule; ///< `rule`, `network`: "FILE:LINE", or the domain rule; may be empty
 };
 
+/// What policy made of a call, and the boundary of its first attempt: what it ran by, or will.
+struct call_judgement {
+  exec_evaluation evaluation;
+  sandbox_summary sandbox;
+};
+
 /// A question to a reviewer about exactly one attempt of one call.
 struct review_request {
   std::string review_id; ///< never the call id; every attempt's review has its own (§50)
@@ -92,6 +101,9 @@ struct review_request {
   bool prompt_rule_stands = false;
   bool user_may_be_asked = true; ///< false: the approval policy lets no person be asked (§33)
   ask_cause cause;
+  /// Of the call that it is about, as it was judged before it was asked; see why_text(). Null:
+  /// nothing was judged (request_permissions, write_stdin).
+  std::shared_ptr<const call_judgement> judged;
   std::chrono::milliseconds time_limit{0}; ///< how long it stands before a person; zero: no end
 };
 

@@ -8,11 +8,24 @@
 namespace gatehouse::reactor {
 
 void delta_coalescer::append(output_stream stream, std::string_view bytes, clock::time_point now) {
-  auto& c = channels_[static_cast<std::size_t>(stream)];
   if (bytes.empty()) return;
-  if (!c.since) c.since = now;
+  auto& c = channels_[static_cast<std::size_t>(stream)];
   c.bytes += bytes;
-  if (limits_.terminal && !c.line && bytes.find('\n') != std::string_view::npos) c.line = now;
+  note(c, bytes, now);
+}
+
+void delta_coalescer::adopt(output_stream stream, std::string bytes, clock::time_point now) {
+  auto& c = channels_[static_cast<std::size_t>(stream)];
+  // What waits is a begun character or else not much.
+  if (c.bytes.size() >= bytes.size()) return append(stream, bytes, now);
+  note(c, bytes, now);
+  bytes.insert(0, c.bytes);
+  c.bytes = std::move(bytes);
+}
+
+void delta_coalescer::note(channel& c, std::string_view came, clock::time_point now) const {
+  if (!c.since) c.since = now;
+  if (limits_.terminal && !c.line && came.find('\n') != std::string_view::npos) c.line = now;
 }
 
 std::optional<clock::time_point> delta_coalescer::due_of(const channel& c) const {

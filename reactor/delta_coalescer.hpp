@@ -42,6 +42,8 @@ public:
   explicit delta_coalescer(delta_limits limits) : limits_{limits} {}
 
   void append(output_stream stream, std::string_view bytes, clock::time_point now);
+  /// The same; a delta of all of it has its memory.
+  void adopt(output_stream stream, std::string bytes, clock::time_point now);
   /// Of deltas that are taken from now on; see `delta_limits`.
   void set_largest(std::size_t bytes) noexcept { limits_.largest = bytes; }
   /// What is due.
@@ -60,6 +62,7 @@ private:
     std::optional<clock::time_point> line;  ///< when the first line end of a terminal came
   };
 
+  void note(channel& c, std::string_view came, clock::time_point now) const;
   [[nodiscard]] std::optional<clock::time_point> due_of(const channel& c) const;
   [[nodiscard]] bool is_due(const channel& c, clock::time_point now) const;
   [[nodiscard]] std::size_t earlier() const;

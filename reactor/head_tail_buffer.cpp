@@ -8,22 +8,21 @@
 namespace gatehouse::reactor {
 namespace {
 
-/// Every byte of every command passes here: eight at a time.
+/// Every byte of every command passes here: sixteen at a time.
 std::uint64_t count_lines(std::string_view bytes) {
-  constexpr std::uint64_t ones = 0x0101010101010101u, low = 0x7f7f7f7f7f7f7f7fu;
+  using vector [[gnu::vector_size(16)]] = unsigned char; // of both compilers, on every processor
   std::uint64_t lines = 0;
-  while (bytes.size() >= sizeof lines) {
-    std::uint64_t found = 0; // a count in each byte, of at most 255 rounds
-    const auto rounds = std::min<std::size_t>(bytes.size() / sizeof lines, 255);
+  while (bytes.size() >= sizeof(vector)) {
+    vector found{}; // a count in each byte, of at most 255 rounds
+    const auto rounds = std::min<std::size_t>(bytes.size() / sizeof found, 255);
     for (std::size_t i = 0; i < rounds; ++i) {
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, bytes.data() + i * sizeof eight, sizeof eight);
-      eight ^= ones * '\n'; // zero where a line ends
-      found += (~(((eight & low) + low) | eight) & ~low) >> 7;
+      vector some;
+      std::memcpy(&some, bytes.data() + i * sizeof some, sizeof some);
+      found -= reinterpret_cast<vector>(some == '\n'); // -1 where a line ends
     }
-    for (int shift = 0; shift < 64; shift += 8)
-      lines += found >> shift & 255u;
-    bytes.remove_prefix(rounds * sizeof lines);
+    for (std::size_t i = 0; i < sizeof found; ++i)
+      lines += found[i];
+    bytes.remove_prefix(rounds * sizeof found);
   }
   return lines + static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
 }

@@ -3,6 +3,7 @@
 #include "reactor/detail/event_loop_access.hpp"
 #include "reactor/detail/process_tree.hpp"
 #include "reactor/detail/start_child.hpp"
+#include "reactor/read_memory.hpp"
 #include "reactor/timer.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -40,13 +41,6 @@ struct channel {
   std::size_t credit = 1;
   bool reading = false;
 };
-
-/// Where all streams of the thread's loop read: what was read has been told before the next read,
-/// and an idle child costs no buffer.
-std::array<char, 64 * 1024>& scratch() {
-  thread_local std::array<char, 64 * 1024> bytes;
-  return bytes;
-}
 
 std::chrono::microseconds to_duration(const timeval& t) {
   return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_usec};
@@ -222,11 +216,11 @@ private:
   /// One credit's worth: until nothing is left or the buffer is full. A terminal gives at most one
   /// line buffer a time.
   void take(channel& c) {
-    auto& bytes = scratch();
+    auto& bytes = read_memory();
     std::size_t size = 0;
     bool at_end = false;
-    while (size < bytes.size()) {
-      const auto n = ::read(c.fd.native_handle(), bytes.data() + size, bytes.size() - size);
+    while (size < read_block) {
+      const auto n = ::read(c.fd.native_handle(), bytes.data() + size, read_block - size);
       if (n < 0 && errno == EINTR) continue;
       at_end = n == 0 || (n < 0 && errno != EAGAIN); // on a terminal the end is EIO
       if (n <= 0) break;
@@ -256,10 +250,10 @@ private:
     // Bounded, since whoever holds the other end may write faster than we read.
     const int pipe_bytes = ::fcntl(c.fd.native_handle(), F_GETPIPE_SZ);
     auto left = pipe_bytes > 0 ? static_cast<std::size_t>(pipe_bytes) : default_pipe_bytes;
-    auto& bytes = scratch();
     bool at_end = false;
     while (left > 0) {
-      const auto n = ::read(c.fd.native_handle(), bytes.data(), std::min(left, bytes.size()));
+      auto& bytes = read_memory();
+      const auto n = ::read(c.fd.native_handle(), bytes.data(), std::min(left, read_block));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
         at_end = n == 0 || errno == EIO;

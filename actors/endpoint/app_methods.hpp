@@ -53,6 +53,9 @@ struct tool_methods : app_methods_base {
   void operator()(rpc::app::methods::tool_cancel, const rpc::app::tool_cancel_params& p) const;
   void operator()(rpc::app::methods::policy_explain, const rpc::app::explain_params& p) const;
   void operator()(rpc::app::methods::profile_list, const rpc::app::nothing&) const;
+
+private:
+  void explain_question(const rpc::app::explain_params& p) const;
 };
 
 /// command/exec and what belongs to it

@@ -173,8 +173,8 @@ class Card {
 
   async #explain(): Promise<void> {
     try {
-      const { threadId, argv } = this.question;
-      const told = (await this.client.explain({ threadId, arguments: { argv } })) as Explanation;
+      const { threadId, requestId } = this.question;
+      const told = (await this.client.explain({ threadId, requestId })) as Explanation;
       this.#segments.replaceChildren(segmentList(told), whyView(told.why) ?? '');
       this.#boundary.replaceChildren(boundaryText(told));
       if (shellJoin(told.requirement.proposed_amendment ?? []) === shellJoin(this.question.proposedExecpolicyAmendment ?? []))

@@ -287,7 +287,8 @@ struct tool_cancel_params {
 struct explain_params {
   std::optional<std::string> thread_id;
   std::optional<std::string> tool;
-  json_tree arguments;
+  std::optional<json_tree> arguments;
+  std::optional<std::string> request_id;
 };
 
 struct approval_list_params {

@@ -209,6 +209,9 @@ struct described<app::explain_params> {
     v.field("threadId", &app::explain_params::thread_id, "");
     v.field("tool", &app::explain_params::tool, "left out: shell_command");
     v.field("arguments", &app::explain_params::arguments, "of the tool");
+    v.field("requestId", &app::explain_params::request_id,
+            "from a reviewer, with `threadId` and without `tool` and `arguments`: of a question "
+            "that stands; told is how its call was judged when it was asked");
   }
 };
 

@@ -73,6 +73,11 @@ TEST_SUITE("actors.call_flow") {
     CHECK(second->request.review_id != s.question->review_id);
     CHECK(second->request.digest != s.question->digest);
     CHECK(second->request.attempt == 2);
+    for (const auto& judged : {s.question->judged, second->request.judged}) { // §133a
+      REQUIRE(judged);
+      CHECK(judged->evaluation.requirement.kind == kind::needs_approval);
+      CHECK(judged->sandbox.first_attempt_sandboxed);
+    }
   }
 
   TEST_CASE("§51 every answer to the first question has its own end") {

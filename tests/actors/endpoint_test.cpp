@@ -200,6 +200,65 @@ TEST_SUITE("actors.endpoint") {
          "unknown field");
   }
 
+  TEST_CASE("§133a why? about a question was answered for another call: its words alone") {
+    struct row {
+      const char* about;
+      const char* tool;
+      std::string arguments;
+      std::string told; ///< of the question
+      std::string once; ///< what its words alone are
+    };
+    served_threads d;
+    d.terms.session.approval.mode = approval_mode::on_request;
+    client agent{d, authority::agent};
+    client reviewer{d, authority::reviewer};
+    const auto thread = agent.new_thread();
+    const auto asks = std::string{R"("kind":"needs_approval")"};
+    const auto skips = std::string{R"("kind":"skip")"};
+    const std::string more = R"("justification":"j","sandbox_permissions":)";
+    int n = 0;
+    for (const auto& r :
+         {row{"escalated", "shell_command", R"({"argv":["ls"],)" + more + R"("require_escalated"})",
+              R"("first_attempt":"unsandboxed")", skips},
+          row{"more permissions", "shell_command",
+              R"({"argv":["ls"],)" + more +
+                  R"("with_additional_permissions","additional_permissions":)"
+                  R"({"file_system":{"write":["/srv/one"]}}})",
+              asks, skips},
+          row{"a session", "exec_command", R"({"cmd":"ls",)" + more + R"("require_escalated"})",
+              R"("first_attempt":"unsandboxed")", skips}}) {
+      CAPTURE(r.about);
+      const auto call_id = "c" + std::to_string(++n);
+      const auto call =
+          agent.send("tool/call", in(thread, R"(,"callId":")" + call_id + R"(","tool":")" + r.tool +
+                                                 R"(","arguments":)" + r.arguments));
+      REQUIRE(d.host.loop().run_until(
+          [&] {
+            reviewer.read();
+            return reviewer.count("/requestApproval\"") == static_cast<std::size_t>(n);
+          },
+          test::hang_guard));
+      const auto listed = reviewer.ask("approval/list", in(thread));
+      const std::string_view key = "\"requestId\":\"";
+      const auto from = listed.find(key) + key.size();
+      const auto question =
+          R"(,"requestId":")" + listed.substr(from, listed.find('"', from) - from) + '"';
+      const auto told = reviewer.ask("policy/explain", in(thread, question));
+      says(told, asks);
+      says(told, r.told);
+      says(told, R"("why":"segments:)");
+      says(agent.ask("policy/explain", in(thread, R"(,"arguments":{"argv":["ls"]})")), r.once);
+      says(agent.ask("policy/explain", in(thread, question)), R"("kind":"authority")");
+      says(reviewer.ask("policy/explain", in(thread, question + R"(,"arguments":{})")),
+           "neither `tool` nor `arguments`");
+      says(reviewer.ask("policy/explain", "{" + question.substr(1) + "}"), "stands `threadId`");
+      says(reviewer.ask("tool/cancel", in(thread, R"(,"callId":")" + call_id + '"')), "result");
+      (void)agent.answer(call);
+      says(reviewer.ask("policy/explain", in(thread, question)), R"("kind":"unknownQuestion")");
+    }
+    says(agent.ask("policy/explain", in(thread)), "`arguments` of the tool are missing");
+  }
+
   TEST_CASE("§201 threads had no limit") {
     served_threads d;
     d.served.limits.session_threads = 2;

@@ -27,6 +27,7 @@ network_terms terms_of(std::string call, std::string environment = "local") {
   terms.call_id = call;
   terms.what.argv = {"curl", call};
   terms.what.environment_id = std::move(environment);
+  terms.judged = std::make_shared<const call_judgement>();
   terms.review_nonce = "nonce-" + call;
   terms.policy = policy_of({{"ok.test", decision::allow}, {"bad.test", decision::forbidden}});
   return terms;
@@ -78,6 +79,7 @@ TEST_SUITE("actors.network_desk") {
     d.open("r1", terms_of("a"));
     d.open("r2", terms_of("b"));
     const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+    CHECK(asked.request.judged == d.find("r1")->judged);
     CHECK(asked.request.call_id == "a");
     CHECK(asked.request.network == key_of("new.test"));
     CHECK(asked.request.review_id.find("nonce-a") != std::string::npos);

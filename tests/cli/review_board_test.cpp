@@ -61,7 +61,7 @@ TEST_SUITE("cli.review_board") {
     CHECK_FALSE(step.answer);
     REQUIRE(step.why);
     CHECK(step.why->thread_id == "t1");
-    CHECK(step.why->argv == std::vector<std::string>{"rm", "-rf", "build-r1"});
+    CHECK(step.why->request_id == "r1");
     CHECK(has(board.explained("segments:\n  \x1b[2J\n"), "segments:\n  \\x1b[2J\n> "));
     CHECK(board.typed('y', plain).answer);
     CHECK_FALSE(board.typed('?', plain).why);

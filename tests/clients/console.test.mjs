@@ -160,6 +160,19 @@ test('§201 a patch is shown as a diff, with nothing of it as markup', limit, as
   assert.equal((await call).status, 'declined');
 });
 
+test('§133a the card of a call that asks to leave the sandbox said that nothing asks about it', limit, async () => {
+  const call = agent.callTool({
+    threadId: thread.id,
+    tool: 'shell_command',
+    arguments: { argv: ['ls', 'no-such'], sandbox_permissions: 'require_escalated', justification: 'test' },
+  });
+  await card().waitFor();
+  await card().getByText(/requirement: needs an approval/).waitFor({ state: 'attached' });
+  await page.waitForFunction(() => !document.querySelector('.approval.selected button').disabled);
+  await page.keyboard.press('n');
+  assert.equal((await call).status, 'declined');
+});
+
 test('a question that is answered elsewhere leaves the page', limit, async () => {
   const call = agent.callTool(shell(thread, ['rm', '-rf', 'no-such-third']));
   await card().waitFor();

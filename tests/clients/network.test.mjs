@@ -13,6 +13,7 @@ let agent;
 let reviewer;
 let thread;
 let decision;
+let told;
 const asked = [];
 const blocked = [];
 
@@ -21,9 +22,10 @@ before(async () => {
     prepare: (own) =>
       own.configure('[permissions.net]\nextends = "workspace-write"\n[permissions.net.network]\nenabled = true\ndomains = { "bad.test" = "deny" }\n'),
     args: ['--profile', 'net'],
-    reviewer: (question) => {
+    reviewer: async (question) => {
       asked.push(question.networkTarget);
-      return Promise.resolve({ decision });
+      told = await reviewer.explain({ threadId: question.threadId, requestId: question.requestId });
+      return { decision };
     },
   });
   ({ daemon, agent, reviewer } = stage);
@@ -48,7 +50,10 @@ test('§111 an answer about a host for the session is listed, and asked again on
   assert.equal(await take(), false);
   assert.deepEqual(await hosts(), []);
   decision = 'decline';
-  await fetchFrom('one.test', 'third');
+  const { report } = await fetchFrom('one.test', 'third');
+  assert.equal(told.requirement.kind, 'skip');
+  assert.match(told.why, /\nasked because: the command wants to connect to http:\/\/one\.test:80, which no rule allows\n$/, '§133a');
+  assert.ok(report.why.startsWith(told.why.replace(/asked because: .*\n$/, '')), '§133a the report begins with the same words');
   assert.deepEqual(asked.splice(0), ['http://one.test:80']);
 });
 

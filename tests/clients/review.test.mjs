@@ -16,9 +16,9 @@ before(async () => {
 });
 after(() => stage?.end());
 
-const ask = async (command = dangerous) => {
+const ask = async (command = dangerous, more = {}) => {
   const { thread } = await agent.startThread({ cwd: daemon.workspace });
-  return agent.callTool(shell(thread, command));
+  return agent.callTool(shell(thread, command, more));
 };
 
 /** A terminal of its own, with a program in it. */
@@ -85,6 +85,17 @@ inTmux('§204 a question of a running daemon appears at another terminal and one
   assert.equal(refused.status, 'declined');
   terminal.type('C-d');
   await terminal.shows('Answered: 2. Still standing: 0.');
+});
+
+inTmux('§133a ? about a call that asks to leave the sandbox said that nothing asks about it', async (terminal) => {
+  terminal.type(`${gatehouse} review`, 'Enter');
+  await terminal.shows('No question waits');
+  const call = ask([], { arguments: { argv: ['ls', 'no-such-thing'], sandbox_permissions: 'require_escalated', justification: 'test' } });
+  await terminal.shows('[y] yes, once');
+  terminal.type('?');
+  await terminal.shows(/segments:[\s\S]*requirement: needs an approval[\s\S]*boundary: none of ours/);
+  terminal.type('n');
+  assert.equal((await call).status, 'declined');
 });
 
 inTmux('§133a the question of `run` says why, too, and stands on', async (terminal) => {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 
 using namespace gatehouse;
@@ -18,6 +19,19 @@ std::string text_of(const exec_evaluation& evaluation, approval_mode mode) {
 
 bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+review_request question_of(ask_source source, requirement_kind kind) {
+  call_judgement judged;
+  judged.evaluation.requirement.kind = kind;
+  judged.evaluation.requirement.reason = "of the rule";
+  judged.sandbox = inside;
+  review_request asked;
+  asked.what.argv = {"make"};
+  asked.reason = "of the question\nrequirement: \x1b[1mnone";
+  asked.cause.source = source;
+  asked.judged = std::make_shared<const call_judgement>(judged);
+  return asked;
 }
 
 } // namespace
@@ -58,5 +72,30 @@ TEST_SUITE("protocol.explain_text") {
         holds(text_of(evaluation, approval_mode::on_request), "not read: syntax error at byte 4"));
     evaluation.unread.clear();
     CHECK_FALSE(holds(text_of(evaluation, approval_mode::on_request), "not read"));
+  }
+
+  TEST_CASE("§133a a question about a host or a second run was explained by its call alone") {
+    for (const auto source :
+         {ask_source::policy, ask_source::rule, ask_source::danger, ask_source::unmatched,
+          ask_source::escalation, ask_source::permissions, ask_source::patch}) {
+      const auto asked = question_of(source, requirement_kind::needs_approval);
+      CHECK(*why_text(asked) == why_text(asked.judged->evaluation, asked.judged->sandbox));
+    }
+    for (const auto source : {ask_source::denial, ask_source::network}) {
+      const auto asked = question_of(source, requirement_kind::skip);
+      CHECK(*why_text(asked) == why_text(asked.judged->evaluation, asked.judged->sandbox) +
+                                    "asked because: of the question requirement: \\x1b[1mnone\n");
+    }
+    CHECK(holds(*why_text(question_of(ask_source::strict_review, requirement_kind::skip)),
+                "\nasked because: every call is reviewed\n"));
+  }
+
+  TEST_CASE("§133a a question that no policy judged says what it is about") {
+    auto asked = question_of(ask_source::stdin_write, requirement_kind::skip);
+    asked.judged = nullptr;
+    REQUIRE_FALSE(why_text(asked));
+    CHECK(holds(why_text(asked).error().message, "no rule judges what is written"));
+    asked.what.argv.clear();
+    CHECK(holds(why_text(asked).error().message, "about later commands"));
   }
 }

@@ -58,18 +58,61 @@ TEST_SUITE("reactor.delta_coalescer") {
     CHECK(texts(c.take(start)) == list{"o:1234", "o:5"});
   }
 
+  TEST_CASE("§96 a delta of all that was adopted has its memory, also behind a begun character") {
+    delta_coalescer c{{.bytes = 4, .largest = 1000}};
+    std::string block(100, 'x');
+    block.reserve(104);
+    const auto* memory = block.data();
+    c.adopt(out, std::move(block), start);
+    auto taken = c.take(start);
+    REQUIRE(taken.size() == 1);
+    CHECK(taken[0].bytes == std::string(100, 'x'));
+    CHECK(taken[0].bytes.data() == memory);
+
+    c.append(out, "\xc3", start);
+    CHECK(c.take(start + 10ms).empty());
+    block = std::move(taken[0].bytes);
+    block.replace(0, 1, "\xa4");
+    c.adopt(out, std::move(block), start);
+    taken = c.take(start);
+    REQUIRE(taken.size() == 1);
+    CHECK(taken[0].bytes == "\xc3\xa4" + std::string(99, 'x'));
+    CHECK(taken[0].bytes.data() == memory);
+  }
+
+  TEST_CASE("§96 what is adopted is told as what is appended") {
+    std::mt19937 random{7};
+    for (int round = 0; round < 2000; ++round) {
+      delta_limits limits{.bytes = 4, .largest = random() % 12, .terminal = random() % 2 == 0};
+      delta_coalescer appended{limits}, adopted{limits};
+      auto now = start;
+      for (int i = 0; i < 12; ++i) {
+        std::string bytes;
+        for (auto n = random() % 9; n > 0; --n)
+          bytes += "a\n\xc3\xa4\xe2\x82\xac"[random() % 7];
+        const auto stream = random() % 3 == 0 ? err : out;
+        appended.append(stream, bytes, now);
+        adopted.adopt(stream, bytes, now);
+        now += std::chrono::milliseconds{random() % 6};
+        REQUIRE(adopted.due() == appended.due());
+        REQUIRE(adopted.take(now) == appended.take(now));
+      }
+      REQUIRE(adopted.take_all() == appended.take_all());
+    }
+  }
+
   TEST_CASE("§96 a delta that takes all but a begun character leaves that for the next") {
     delta_coalescer c{{.bytes = 4}};
     c.set_largest(100);
     const std::string said(60, 'x');
     c.append(out, said + "\xc3", start);
     CHECK(texts(c.take(start)) == list{"o:" + said});
-    CHECK(c.waiting_bytes() == 1);
+    CHECK(texts(delta_coalescer{c}.take_all()) == list{"o:\xc3"});
     CHECK(!c.due());
     c.append(out, "\xa4y", start);
     c.append(err, "z", start);
     CHECK(texts(c.take(start + 10ms)) == list{"o:\xc3\xa4y", "e:z"});
-    CHECK(c.waiting_bytes() == 0);
+    CHECK(delta_coalescer{c}.take_all().empty());
     c.append(out, "\xc3", start);
     CHECK(c.take(start + 1h).empty());
     CHECK(texts(c.take_all()) == list{"o:\xc3"});

@@ -345,7 +345,9 @@ export interface ExplainParams {
   /** left out: shell_command */
   tool?: string;
   /** of the tool */
-  arguments: unknown;
+  arguments?: unknown;
+  /** from a reviewer, with `threadId` and without `tool` and `arguments`: of a question that stands; told is how its call was judged when it was asked */
+  requestId?: string;
 }
 
 /** Names a file or folder. */
