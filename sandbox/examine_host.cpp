@@ -152,7 +152,7 @@ void try_boundary(const std::string& helper, host_findings& found) {
     found.boundary = host_findings::trial::broken;
     found.boundary_complaint += found.boundary_complaint.empty() ? what : std::string{", "} + what;
   };
-  if (access(forbidden.c_str(), F_OK) == 0) escaped("wrote where it must not");
+  if (::access(forbidden.c_str(), F_OK) == 0) escaped("wrote where it must not");
   if (run.said.find("\nsecret\n") != std::string::npos) escaped("read what is denied");
   if (started && run.said.find(own_network()) != std::string::npos)
     escaped("was in the host's network");
