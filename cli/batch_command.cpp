@@ -2,6 +2,7 @@
 
 #include "cli/audit_setup.hpp"
 #include "cli/batch_engine.hpp"
+#include "cli/batch_journal.hpp"
 #include "cli/batch_run.hpp"
 #include "cli/batch_slurm.hpp"
 #include "cli/follow_settings.hpp"
@@ -10,6 +11,9 @@
 #include "cli/thread_setup.hpp"
 #include "config/locations.hpp"
 #include "config/text_file.hpp"
+#include "policy/path_text.hpp"
+#include "protocol/approval_policy_json.hpp"
+#include "protocol/profile_json.hpp"
 #include "protocol/visible_text.hpp"
 #include "reactor/signals.hpp"
 
@@ -17,6 +21,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -138,6 +143,36 @@ result<batch_terms> read_terms(const options& given) {
   return terms;
 }
 
+std::string real_folder(const std::string& path) {
+  std::error_code failed;
+  const auto real = std::filesystem::weakly_canonical(path, failed);
+  return failed ? path : real.string();
+}
+
+/// No call sees the work folder of Slurm, so none can work there.
+result<void> calls_outside(const std::string& work, const std::string& cwd) {
+  if (!policy::is_at_or_below(real_folder(cwd), real_folder(work))) return {};
+  return error{errc::invalid_request,
+               "the calls would work in " + cwd + ", which lies in the --work folder " + work +
+                   ": that is kept from them",
+               "Name another --work folder."};
+}
+
+/// Where this program does not make the boundary it cannot keep a journal from the calls.
+result<void> journal_outside(const options& given, const std::vector<std::string>& folders) {
+  const auto path = given.value("--journal");
+  if (!path) return {};
+  const auto place = real_place(*path);
+  for (const auto& folder : folders)
+    if (!folder.empty() && policy::is_at_or_below(place, real_folder(folder)))
+      return error{errc::invalid_request,
+                   "the journal " + *path + " lies in " + folder +
+                       ", where the calls may write: they could forge results in it",
+                   "Name one outside of the calls' folder and of temporary folders, such as "
+                   "--journal ~/run.journal"};
+  return {};
+}
+
 /// `--url` and what belongs to it.
 result<remote_terms> read_remote(const options& given) {
   for (const auto* option : {"--rules", "--timeout-ms"})
@@ -208,6 +243,7 @@ result<slurm_terms> read_slurm(const options& given) {
                   .string();
   while (terms.cwd.size() > 1 && terms.cwd.back() == '/')
     terms.cwd.pop_back();
+  if (const auto apart = calls_outside(terms.work, terms.cwd); !apart) return apart.error();
   terms.options.insert(terms.options.end(), {"--cwd", terms.cwd});
   terms.program = beside_me("gatehouse");
   for (char** entry = environ; *entry; ++entry)
@@ -270,21 +306,37 @@ int run_with(batch_engine& engine, const batch_input& input, batch_journal* jour
   return stop ? exit_stopped : exit_status(run.counts());
 }
 
-result<thread_setup> session_for(const options& given,
-                                 std::optional<std::chrono::milliseconds> limit,
-                                 reactor::event_loop& loop) {
+struct batch_session {
+  thread_setup setup;
+  std::string profile; ///< its name, or itself where it has none
+};
+
+result<batch_session> session_for(const options& given,
+                                  std::optional<std::chrono::milliseconds> limit,
+                                  reactor::event_loop& loop) {
   const auto start = load_for_place(given);
   if (!start) return start.error();
   auto setup = set_up_thread(*start, given.values("--rules"), loop, "batch");
-  if (!setup) return setup;
+  if (!setup) return setup.error();
   auto& terms = setup->terms;
+  // A call that could write there would forge the results of others, or have them run twice.
+  for (const auto* option : {"--work", "--journal"})
+    if (const auto path = given.value(option))
+      for (auto& name : names_of_place(*path))
+        terms.shell.hidden_paths.push_back(std::move(name));
   if (const auto moved = move_session(terms, setup->places, given, loop); !moved)
     return moved.error();
   terms.nobody_reason = "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, "
                         "or change the approval policy";
   if (limit) terms.shell.default_timeout = *limit;
-  follow_settings(*setup, [given, limit, &loop] { return session_for(given, limit, loop); });
-  return setup;
+  follow_settings(*setup, [given, limit, &loop]() -> result<thread_setup> {
+    auto again = session_for(given, limit, loop);
+    if (!again) return again.error();
+    return std::move(again->setup);
+  });
+  auto profile = start->given_profile ? encode_profile(*start->given_profile)
+                                      : start->loaded.settings.default_permissions.value;
+  return batch_session{*std::move(setup), std::move(profile)};
 }
 
 } // namespace
@@ -307,13 +359,12 @@ int batch_command(arguments given) {
   if (!input) return refuse(input.error());
   // Last of all, so that nothing is left behind by a command line that was wrong.
   std::unique_ptr<batch_journal> journal;
-  const auto open_journal = [&](const std::string& environment,
-                                const std::string& folder) -> result<void> {
+  const auto open_journal = [&](rpc::batch::journal_place place) -> result<void> {
     const auto path = read->value("--journal");
     if (!path) return {};
     const auto wish = read->has("--resume") ? journal_wish::go_on : journal_wish::begin_or_go_on;
-    auto opened = batch_journal::open(
-        *path, wish, {input->fingerprint, input->items.size(), environment + ":" + folder});
+    auto opened = batch_journal::open(*path, wish,
+                                      {input->fingerprint, input->items.size(), std::move(place)});
     if (!opened) return opened.error();
     journal = *std::move(opened);
     return {};
@@ -326,14 +377,24 @@ int batch_command(arguments given) {
     if (!slurm) return wrong_usage_of("batch", to_string(slurm.error()));
     return run_slurm(*input, *slurm);
   }
-  for (const auto* option : {"--work", "--tasks"})
-    if (read->has(option))
-      return wrong_usage_of("batch", std::string{option} + " needs --engine slurm");
+  // A task of Slurm is given both: what is in the work folder is kept from its calls.
+  if (read->has("--work") && (!read->has("--journal") || read->has("--url")))
+    return wrong_usage_of("batch", "--work needs --engine slurm");
+  if (read->has("--tasks")) return wrong_usage_of("batch", "--tasks needs --engine slurm");
   if (read->has("--url")) {
     auto remote = read_remote(*read);
     if (!remote) return wrong_usage_of("batch", to_string(remote.error()));
+    const auto environment = remote->environment.value_or(std::string{local_environment});
+    const bool here = environment == local_environment;
+    std::vector<std::string> written{remote->cwd};
+    if (here) {
+      const char* temporary = std::getenv("TMPDIR");
+      written.insert(written.end(), {"/tmp", temporary ? temporary : ""});
+    }
+    if (const auto apart = journal_outside(*read, written); !apart) return refuse(apart.error());
     const auto ready =
-        open_journal(remote->environment.value_or(std::string{local_environment}), remote->cwd);
+        open_journal({"daemon", environment, here ? real_folder(remote->cwd) : remote->cwd,
+                      remote->profile.value_or(""), remote->approval_policy.value_or("")});
     if (!ready) return refuse(ready.error());
     reactor::event_loop loop;
     remote_engine engine{loop, *std::move(remote)};
@@ -343,18 +404,26 @@ int batch_command(arguments given) {
   const auto limit = time_limit_of(*read);
   if (!limit) return wrong_usage_of("batch", limit.error().message);
   actors::thread_host host;
-  auto setup = session_for(*read, *limit, host.loop());
-  if (!setup) return refuse(setup.error());
+  auto made = session_for(*read, *limit, host.loop());
+  if (!made) return refuse(made.error());
+  auto& setup = made->setup;
   if (const auto audit = begin_audit(config::locations_from_environment(), host, "batch"); !audit)
     return refuse(audit.error());
-  const auto& session = setup->terms.session;
-  if (const auto ready = open_journal(session.environment_id, session.cwd); !ready)
-    return refuse(ready.error());
-  warn(setup->warnings);
+  const auto& session = setup.terms.session;
+  const bool here = !setup.terms.shell.remote;
+  if (const auto apart = here ? result<void>{} : journal_outside(*read, {session.cwd}); !apart)
+    return refuse(apart.error());
+  if (const auto work = read->value("--work"))
+    if (const auto apart = calls_outside(*work, session.cwd); !apart) return refuse(apart.error());
+  const auto ready =
+      open_journal({"local", session.environment_id, here ? real_folder(session.cwd) : session.cwd,
+                    made->profile, encode_approval_policy(session.approval)});
+  if (!ready) return refuse(ready.error());
+  warn(setup.warnings);
 
-  setup->terms.shell.max_running = terms->jobs;
-  setup->terms.shell.slots = std::make_shared<actors::attempt_slots>(terms->jobs);
-  const auto thread = host.open(std::move(setup->terms));
+  setup.terms.shell.max_running = terms->jobs;
+  setup.terms.shell.slots = std::make_shared<actors::attempt_slots>(terms->jobs);
+  const auto thread = host.open(std::move(setup.terms));
   local_engine engine{host, thread};
   return run_with(engine, *input, journal.get(), *terms);
 }

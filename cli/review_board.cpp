@@ -9,7 +9,7 @@ namespace gatehouse::cli {
 namespace {
 
 constexpr char end_of_input = 4; // Ctrl-D
-constexpr std::string_view prompt = "> ";
+constexpr std::string_view prompt_mark = "> ";
 constexpr std::string_view keys =
     "  [?] why   [j] later   [l] list   Ctrl-D leaves; what is not answered stays\n";
 
@@ -49,9 +49,21 @@ board_step review_board::next(std::string before, const terminal_look& look) {
   auto headline = "gatehouse: approval needed (thread " + one_line(question.thread_id) +
                   (question.attempt > 1 ? ", second attempt" : "");
   if (const auto more = waiting() - 1; more > 0) headline += "; " + std::to_string(more) + " more";
-  step.text +=
-      question_text(view_of(question), headline + ")", look) + look.dim(keys) + std::string{prompt};
+  step.text += question_text(view_of(question), headline + ")", look) + look.dim(keys);
+  step.drawn = true;
+  prompted_ = false;
+  reading_.start(now_());
   return step;
+}
+
+std::string review_board::prompt() {
+  if (shown_.empty() || !reading_.over(now_())) return {};
+  prompted_ = true;
+  return std::string{prompt_mark};
+}
+
+board_step review_board::readable() {
+  return {.text = prompted_ ? std::string{} : prompt(), .answer = {}};
 }
 
 board_step review_board::connected(const std::string& where,
@@ -83,7 +95,7 @@ board_step review_board::asked(const rpc::app::approval_request& question,
   open_.push_back({question});
   if (shown_.empty() && !paused_) return next({}, look);
   return {.text = "\n  (" + questions(waiting() - (shown_.empty() ? 0 : 1)) + " more)\n" +
-                  std::string{prompt},
+                  (shown_.empty() ? std::string{prompt_mark} : prompt()),
           .answer = {}};
 }
 
@@ -115,7 +127,7 @@ board_step review_board::refused(const std::string& request_id, std::string_view
   if (answered_ > 0) --answered_;
   auto text = "\n  Not taken: " + one_line(why) + "\n";
   if (shown_.empty() && !paused_) return next(std::move(text), look);
-  return {.text = text + std::string{prompt}, .answer = {}};
+  return {.text = text + (shown_.empty() ? std::string{prompt_mark} : prompt()), .answer = {}};
 }
 
 bool review_board::waits_for_daemon() const {
@@ -131,15 +143,13 @@ std::string review_board::list() const {
 }
 
 board_step review_board::explained(std::string_view why) {
-  return {.text = "\n" + visible_text(why) + (shown_.empty() ? "" : std::string{prompt}),
-          .answer = {}};
+  return {.text = "\n" + visible_text(why) + prompt(), .answer = {}};
 }
 
 board_step review_board::typed(char key, const terminal_look& look) {
   if (key == end_of_input) return {.text = "\n", .answer = {}, .leave = true};
   if (paused_ && (key == '\n' || key == '\r' || key == ' ')) return next({}, look);
-  if (key == 'l')
-    return {.text = list() + (shown_.empty() ? "" : std::string{prompt}), .answer = {}};
+  if (key == 'l') return {.text = list() + prompt(), .answer = {}};
   auto* current = shown_.empty() ? nullptr : find(shown_);
   if (!current) return {};
   if (key == '?')
@@ -154,13 +164,14 @@ board_step review_board::typed(char key, const terminal_look& look) {
   const auto view = view_of(current->question);
   const auto choice = std::ranges::find(view.choices, key, &answer_choice::key);
   if (choice == view.choices.end()) {
-    if (key == '\n' || key == '\r') return {.text = "\n" + std::string{prompt}, .answer = {}};
+    if (key == '\n' || key == '\r') return {.text = "\n" + prompt(), .answer = {}};
     std::string offered;
     for (const auto& one : view.choices)
       offered += (offered.empty() ? "" : ", ") + std::string{one.key};
-    return {.text = "\n  please type one of: " + offered + ", ?, j, l\n" + std::string{prompt},
-            .answer = {}};
+    return {.text = "\n  please type one of: " + offered + ", ?, j, l\n" + prompt(), .answer = {}};
   }
+  if (key != 'n' && !reading_.over(now_()))
+    return {.text = "\n" + std::string{read_it_first}, .answer = {}, .forget_input = true};
   current->sent = true;
   ++answered_;
   board_answer answer{current->question.thread_id, current->question.request_id, choice->decision,

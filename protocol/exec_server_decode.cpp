@@ -42,6 +42,16 @@ result<std::string> text(const json_tree& params, std::string_view name) {
   return *value;
 }
 
+/// Each message of a process carries its id, and ended processes are remembered by it.
+result<std::string> process_id(const json_tree& params) {
+  constexpr std::size_t longest = 1024;
+  auto id = text(params, "processId");
+  if (id && id->size() > longest)
+    return wrong("processId", "has " + std::to_string(id->size()) + " bytes, and at most " +
+                                  std::to_string(longest) + " are taken");
+  return id;
+}
+
 result<bool> flag(const json_tree& params, std::string_view name, bool fallback) {
   const auto* at = member(params, name);
   if (is_null(at)) return fallback;
@@ -288,7 +298,7 @@ result<initialize> decode_initialize(const json_tree& params) {
 
 result<process_start> decode_process_start(const json_tree& params) {
   process_start out;
-  auto id = text(params, "processId");
+  auto id = process_id(params);
   if (!id) return id.error();
   auto argv = texts(params, "argv");
   if (!argv) return argv.error();
@@ -329,12 +339,12 @@ result<process_start> decode_process_start(const json_tree& params) {
 }
 
 result<std::string> decode_process_id(const json_tree& params) {
-  return text(params, "processId");
+  return process_id(params);
 }
 
 result<process_read> decode_process_read(const json_tree& params) {
   process_read out;
-  auto id = text(params, "processId");
+  auto id = process_id(params);
   const auto after = number(params, "afterSeq", 0);
   const auto most = number(params, "maxBytes", std::numeric_limits<std::size_t>::max());
   const auto wait = number(params, "waitMs", 0);
@@ -351,7 +361,7 @@ result<process_read> decode_process_read(const json_tree& params) {
 }
 
 result<process_write> decode_process_write(const json_tree& params) {
-  auto id = text(params, "processId");
+  auto id = process_id(params);
   auto chunk = bytes(params, "chunk");
   if (!id) return id.error();
   if (!chunk) return chunk.error();
@@ -364,7 +374,7 @@ result<process_write> decode_process_write(const json_tree& params) {
 }
 
 result<std::string> decode_process_signal(const json_tree& params) {
-  auto id = text(params, "processId");
+  auto id = process_id(params);
   if (!id) return id.error();
   const auto signal = text(params, "signal");
   if (!signal) return signal.error();

@@ -1,6 +1,7 @@
 #include "actors/audit/audit_store.hpp"
 
 #include "actors/audit/audit_chain.hpp"
+#include "actors/audit/audit_files.hpp"
 #include "actors/audit/sqlite_statement.hpp"
 #include "config/private_file.hpp"
 
@@ -52,12 +53,23 @@ struct audit_store::impl {
   std::optional<bool> flushes;
   std::int64_t prune_to = 0; ///< what is beyond the size is taken out up to here; 0: not begun
   statement begin, commit, rollback, read_head, insert, move_head;
+  audit_files files;    ///< what was opened for writing
+  renewal left;         ///< what is to be told of it when it was given up
+  bool cleared = false; ///< then, of what stands beside it
+  // Of the database and its -shm. O_PATH: the end of any other descriptor would end SQLite's locks.
+  std::optional<config::descriptor> database_open, shm_open;
 
-  ~impl() {
+  ~impl() { close(); }
+  void close() {
     for (auto* one : {&begin, &commit, &rollback, &read_head, &insert, &move_head})
       *one = {};
     sqlite3_close(db);
+    db = nullptr;
   }
+  void remember_files();
+  [[nodiscard]] bool shm_is_cut() const;
+  std::string save(const audit_files& now);
+  void leave();
 
   [[nodiscard]] error damaged(const std::string& what) const {
     return {errc::invalid_config, "the audit " + path + " is damaged: " + what,
@@ -183,12 +195,9 @@ result<std::unique_ptr<audit_store>> audit_store::open(const std::string& path, 
   if (there && (!S_ISREG(about.st_mode) || about.st_uid != ::geteuid()))
     return error{errc::invalid_config, path + " is no regular file of this user", {}};
   if (!there) {
-    if (const auto made = config::make_folders_above(path); !made) return made.error();
-    // For this user alone; SQLite gives the files beside it the same mode.
-    const config::descriptor made{
-        ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
-    if (made.get() < 0)
-      return error{errc::io, "cannot create the audit " + path + ": " + std::strerror(errno), {}};
+    auto made = begin_audit_file(path);
+    if (!made) return made.error();
+    state->left.put_aside = *std::move(made);
   }
   const int code = sqlite3_open_v2(
       path.c_str(), &state->db,
@@ -197,6 +206,7 @@ result<std::unique_ptr<audit_store>> audit_store::open(const std::string& path, 
       nullptr);
   auto ready = code == SQLITE_OK ? state->prepare(how) : state->failed("opened", code);
   if (!ready) return ready.error();
+  if (how == mode::write) state->remember_files();
   return std::unique_ptr<audit_store>{new audit_store{std::move(state)}};
 }
 
@@ -260,10 +270,83 @@ result<void> audit_store::append(std::span<const draft> entries, bool flush) {
   return written;
 }
 
+void audit_store::impl::remember_files() {
+  files = look_at_audit(path);
+  constexpr int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  database_open.emplace(::open(path.c_str(), flags));
+  shm_open.emplace(::open((path + "-shm").c_str(), flags));
+}
+
+/// To read what it no longer holds would end this program (SIGBUS).
+bool audit_store::impl::shm_is_cut() const {
+  struct stat about {};
+  return shm_open && ::fstat(shm_open->get(), &about) == 0 && about.st_size < files.shm.bytes;
+}
+
+const std::string& audit_store::put_aside() const {
+  return impl_->left.put_aside;
+}
+
 bool audit_store::is_moved() const {
-  int moved = 0;
-  return sqlite3_file_control(impl_->db, nullptr, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
-         moved != 0;
+  const auto& s = *impl_;
+  return s.db == nullptr || !look_at_audit(s.path).same(s.files) || s.shm_is_cut();
+}
+
+/// Into the database that is open, wherever it stands by now.
+/// @return why it could not be; empty: all of it is there
+std::string audit_store::impl::save(const audit_files& now) {
+  // A -wal that stands tells all of itself. Others may write it already by a -shm that is new;
+  // emptied by the old one it would lose that.
+  if (now.database.same(files.database) && now.wal.same(files.wal)) return {};
+  if (shm_is_cut()) return "its -shm file was cut";
+  int in_wal = 0;
+  int copied = 0;
+  const int code =
+      sqlite3_wal_checkpoint_v2(db, nullptr, SQLITE_CHECKPOINT_TRUNCATE, &in_wal, &copied);
+  if (code == SQLITE_OK || ((code & 0xff) == SQLITE_BUSY && in_wal >= 0 && in_wal == copied))
+    return {};
+  return sqlite3_errmsg(db);
+}
+
+void audit_store::impl::leave() {
+  const auto now = look_at_audit(path);
+  struct stat about {};
+  const bool removed =
+      database_open && ::fstat(database_open->get(), &about) == 0 && about.st_nlink == 0;
+  const auto why_not = save(now);
+  close();
+  const auto unsaved = "What stood only in its -wal file could not be saved: " + why_not + ".";
+  if (now.database.same(files.database)) {
+    left.what = "files beside the audit " + path + " (-wal, -shm) were moved, removed or changed";
+    left.next =
+        why_not.empty() ? "It goes on; everything that was recorded stands in it." : unsaved;
+    return;
+  }
+  left.what = "the audit " + path + " was moved or removed; " +
+              (now.database.bytes < 0 ? "a new one begins" : "the file that stands there goes on");
+  if (removed)
+    left.next = "What it knew is gone with it.";
+  else
+    left.next = why_not.empty() ? "What it knew stands in the file that was moved." : unsaved;
+}
+
+result<audit_store::renewal> audit_store::renew() {
+  auto& s = *impl_;
+  // Wholly closed before anything is opened: two databases, one after the other at the same path,
+  // share the -shm that stands there, and the end of one would end the locks of the other.
+  if (s.db != nullptr) s.leave();
+  if (!s.cleared) { // once: later on others may have begun
+    auto put = clear_beside_audit(s.path, s.files);
+    if (!put) return put.error();
+    s.left.put_aside = *std::move(put);
+    s.cleared = true;
+  }
+  auto anew = open(s.path, mode::write);
+  if (!anew) return anew.error();
+  auto told = std::move(s.left);
+  impl_ = std::move((*anew)->impl_);
+  if (!impl_->left.put_aside.empty()) told.put_aside = std::move(impl_->left.put_aside);
+  return told;
 }
 
 /// What to take out next.
