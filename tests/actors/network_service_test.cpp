@@ -57,8 +57,9 @@ TEST_SUITE("actors.network_service") {
 
   TEST_CASE("§143 §204 a host that is none forged lines of ours and filled the audit") {
     const auto say = [](const std::string& words) {
+      // In one write: the shell's own goes line by line, and what came first would be judged.
       return "bash -c \"exec 3<>/dev/tcp/127.0.0.1/3128; printf '" + words +
-             "' >&3; cat <&3 >/dev/null\"; exit 3";
+             "' | dd bs=4096 iflag=fullblock status=none >&3; cat <&3 >/dev/null\"; exit 3";
     };
     const std::string name = R"(a\nb\033[2J)"; // of seven bytes, as printf writes it
     const std::string shown = R"(a\x0ab\x1b[2J)";
