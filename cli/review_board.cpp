@@ -17,12 +17,6 @@ std::string questions(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " question" : " questions");
 }
 
-std::string one_line(std::string_view text) {
-  auto visible = visible_text(text);
-  std::ranges::replace(visible, '\n', ' ');
-  return visible;
-}
-
 } // namespace
 
 review_board::entry* review_board::find(std::string_view request_id) {
@@ -46,7 +40,7 @@ board_step review_board::next(std::string before, const terminal_look& look) {
   }
   const auto& question = found->question;
   shown_ = question.request_id;
-  auto headline = "gatehouse: approval needed (thread " + one_line(question.thread_id) +
+  auto headline = "gatehouse: approval needed (thread " + visible_words(question.thread_id) +
                   (question.attempt > 1 ? ", second attempt" : "");
   if (const auto more = waiting() - 1; more > 0) headline += "; " + std::to_string(more) + " more";
   step.text += question_text(view_of(question), headline + ")", look) + look.dim(keys);
@@ -83,7 +77,7 @@ board_step review_board::lost(std::string_view why) {
   shown_.clear();
   paused_ = false;
   if (told) return {};
-  return {.text = "\nThe daemon is gone (" + one_line(why) +
+  return {.text = "\nThe daemon is gone (" + visible_words(why) +
                   "). Its questions cannot be answered now; trying again.\n",
           .answer = {}};
 }
@@ -103,15 +97,16 @@ board_step review_board::resolved(const rpc::app::request_resolved& outcome) {
   auto* known = find(outcome.request_id);
   if (!known) return {};
   const bool ours = known->sent && outcome.reviewer == "user";
-  const auto command = one_line(known->question.command.substr(0, 200));
+  const auto command = visible_words(known->question.command.substr(0, 200));
   open_.erase(open_.begin() + (known - open_.data()));
   if (ours) return {};
   board_step step;
   step.text =
       (outcome.reviewer == "none" ? std::string{"\n  No longer asked"}
-                                  : "\n  Answered elsewhere: " + one_line(outcome.decision) +
-                                        " by " + one_line(outcome.reviewer)) +
-      (outcome.reason.empty() ? "" : " (" + one_line(outcome.reason) + ")") + ": " + command + "\n";
+                                  : "\n  Answered elsewhere: " + visible_words(outcome.decision) +
+                                        " by " + visible_words(outcome.reviewer)) +
+      (outcome.reason.empty() ? "" : " (" + visible_words(outcome.reason) + ")") + ": " + command +
+      "\n";
   if (shown_ != outcome.request_id) return step;
   shown_.clear();
   paused_ = waiting() > 0;
@@ -125,7 +120,7 @@ board_step review_board::refused(const std::string& request_id, std::string_view
   if (!known) return {};
   known->sent = false;
   if (answered_ > 0) --answered_;
-  auto text = "\n  Not taken: " + one_line(why) + "\n";
+  auto text = "\n  Not taken: " + visible_words(why) + "\n";
   if (shown_.empty() && !paused_) return next(std::move(text), look);
   return {.text = text + (shown_.empty() ? std::string{prompt_mark} : prompt()), .answer = {}};
 }
@@ -138,7 +133,7 @@ std::string review_board::list() const {
   std::string text = "\n";
   for (const auto& [question, sent] : open_)
     text += std::string{"  "} + (question.request_id == shown_ ? "* " : "  ") +
-            one_line(question.command.substr(0, 500)) + (sent ? "  (answered)" : "") + "\n";
+            visible_words(question.command.substr(0, 500)) + (sent ? "  (answered)" : "") + "\n";
   return open_.empty() ? "No question waits.\n" : text;
 }
 
@@ -176,7 +171,7 @@ board_step review_board::typed(char key, const terminal_look& look) {
   ++answered_;
   board_answer answer{current->question.thread_id, current->question.request_id, choice->decision,
                       current->question.action_digest};
-  auto step = next(std::string{key} + "  " + one_line(choice->label) + "\n", look);
+  auto step = next(std::string{key} + "  " + visible_words(choice->label) + "\n", look);
   step.answer = std::move(answer);
   return step;
 }

@@ -87,6 +87,12 @@ std::string visible_text(std::string_view text, std::string_view also) {
   return out;
 }
 
+std::string visible_words(std::string_view text) {
+  auto visible = visible_text(text);
+  std::ranges::replace(visible, '\n', ' ');
+  return visible;
+}
+
 std::string visible_line(std::string_view text, std::size_t most) {
   constexpr std::string_view more = "\xE2\x80\xA6";
   std::string out;

@@ -16,6 +16,9 @@ bool shows_as_it_is(std::string_view text) noexcept;
 /// backslash before it.
 std::string visible_text(std::string_view text, std::string_view also = {});
 
+/// The same with a space for each newline: text that stands in a line of ours.
+std::string visible_words(std::string_view text);
+
 /// The same on one line of at most `most` bytes (6 or more), for a name that a stranger chose: tab
 /// and newline are written out, too, and a backslash of its own is doubled. What is longer ends in
 /// "…"; no character and no escape is torn.
