@@ -3,15 +3,13 @@
 #include "cli/audit_setup.hpp"
 #include "cli/batch_engine.hpp"
 #include "cli/batch_journal.hpp"
+#include "cli/batch_options.hpp"
 #include "cli/batch_run.hpp"
 #include "cli/batch_slurm.hpp"
 #include "cli/follow_settings.hpp"
 #include "cli/output.hpp"
-#include "cli/own_program.hpp"
 #include "cli/thread_setup.hpp"
 #include "config/locations.hpp"
-#include "config/text_file.hpp"
-#include "policy/path_text.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
 #include "protocol/visible_text.hpp"
@@ -23,7 +21,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <optional>
 
@@ -116,139 +113,6 @@ std::string summary(const batch_counts& counts) {
   if (counts.remembered > 0)
     text += " (" + std::to_string(counts.remembered) + " of them in an earlier run)";
   return table + "batch: " + (text.empty() ? "nothing to do" : text) + "\n";
-}
-
-result<batch_terms> read_terms(const options& given) {
-  batch_terms terms;
-  const auto jobs = given.whole_number("--jobs", 1, 1024);
-  if (!jobs) return jobs.error();
-  if (*jobs) terms.jobs = **jobs;
-  const auto retries = given.whole_number("--retries", 0, 100);
-  if (!retries) return retries.error();
-  if (*retries) terms.retries = **retries;
-  const auto order = given.value("--order").value_or("completion");
-  if (order != "input" && order != "completion")
-    return error{errc::invalid_request, "--order is input or completion, not '" + order + "'", {}};
-  terms.input_order = order == "input";
-  terms.fail_fast = given.has("--fail-fast");
-  terms.retry_started = given.has("--retry-started");
-  const bool noted = given.has("--journal") || given.value("--engine") == "slurm";
-  if (terms.retry_started && !noted)
-    return error{errc::invalid_request, "--retry-started needs --journal", {}};
-  if (given.has("--resume") && !noted)
-    return error{errc::invalid_request,
-                 "--resume needs --journal FILE, that of the run that was cut; what a run without "
-                 "one did is told by `gatehouse audit list`",
-                 {}};
-  return terms;
-}
-
-std::string real_folder(const std::string& path) {
-  std::error_code failed;
-  const auto real = std::filesystem::weakly_canonical(path, failed);
-  return failed ? path : real.string();
-}
-
-/// No call sees the work folder of Slurm, so none can work there.
-result<void> calls_outside(const std::string& work, const std::string& cwd) {
-  if (!policy::is_at_or_below(real_folder(cwd), real_folder(work))) return {};
-  return error{errc::invalid_request,
-               "the calls would work in " + cwd + ", which lies in the --work folder " + work +
-                   ": that is kept from them",
-               "Name another --work folder."};
-}
-
-/// Where this program does not make the boundary it cannot keep a journal from the calls.
-result<void> journal_outside(const options& given, const std::vector<std::string>& folders) {
-  const auto path = given.value("--journal");
-  if (!path) return {};
-  const auto place = real_place(*path);
-  for (const auto& folder : folders)
-    if (!folder.empty() && policy::is_at_or_below(place, real_folder(folder)))
-      return error{errc::invalid_request,
-                   "the journal " + *path + " lies in " + folder +
-                       ", where the calls may write: they could forge results in it",
-                   "Name one outside of the calls' folder and of temporary folders, such as "
-                   "--journal ~/run.journal"};
-  return {};
-}
-
-/// `--url` and what belongs to it.
-result<remote_terms> read_remote(const options& given) {
-  for (const auto* option : {"--rules", "--timeout-ms"})
-    if (given.has(option))
-      return error{errc::invalid_request,
-                   std::string{option} + " and --url exclude each other: the daemon has its own",
-                   {}};
-  remote_terms remote;
-  auto target = reactor::read_websocket_address(*given.value("--url"));
-  if (!target) return target.error();
-  remote.target = *std::move(target);
-  std::error_code failed;
-  remote.environment = given.value("--environment");
-  const bool there = remote.environment.value_or("local") != local_environment;
-  if (there)
-    remote.cwd = given.value("--cwd").value_or(""); // a folder there; empty: the configured one
-  else
-    remote.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
-                     .lexically_normal()
-                     .string();
-  while (remote.cwd.size() > 1 && remote.cwd.back() == '/')
-    remote.cwd.pop_back();
-  remote.profile = given.value("--profile");
-  remote.approval_policy = given.value("--ask");
-  const auto named = given.value("--token-file");
-  const auto path =
-      named.value_or(config::locations_from_environment().state + "/tokens/agent.token");
-  const auto text = config::read_text_file(path, 4096);
-  if (!text) return text.error();
-  if (!*text && named) return error{errc::not_found, "there is no file " + path, {}};
-  remote.token = text->value_or("");
-  while (!remote.token.empty() && remote.token.back() == '\n')
-    remote.token.pop_back();
-  return remote;
-}
-
-/// `--engine slurm` and what belongs to it; the rest is for the tasks.
-result<slurm_terms> read_slurm(const options& given) {
-  slurm_terms terms;
-  for (const auto* option : {"--url", "--token-file", "--journal", "--order", "--environment"})
-    if (given.has(option))
-      return error{errc::invalid_request,
-                   std::string{option} + " and --engine slurm exclude each other",
-                   {}};
-  const auto work = given.value("--work");
-  if (!work) return error{errc::invalid_request, "--engine slurm needs --work DIR", {}};
-  terms.resume = given.has("--resume");
-  std::error_code failed;
-  terms.work = std::filesystem::absolute(*work, failed).lexically_normal().string();
-  while (terms.work.size() > 1 && terms.work.back() == '/')
-    terms.work.pop_back();
-  const auto tasks = given.whole_number("--tasks", 1, 100'000);
-  if (!tasks) return tasks.error();
-  if (*tasks) terms.tasks = **tasks;
-  for (const auto* option : {"--jobs", "--retries", "--timeout-ms", "--profile", "--ask"})
-    if (const auto value = given.value(option)) {
-      terms.options.emplace_back(option);
-      terms.options.push_back(*value);
-    }
-  for (const auto& file : given.values("--rules")) {
-    terms.options.emplace_back("--rules");
-    terms.options.push_back(std::filesystem::absolute(file, failed).string());
-  }
-  for (const auto* flag : {"--fail-fast", "--retry-started"})
-    if (given.has(flag)) terms.options.emplace_back(flag);
-  terms.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
-                  .lexically_normal()
-                  .string();
-  while (terms.cwd.size() > 1 && terms.cwd.back() == '/')
-    terms.cwd.pop_back();
-  if (const auto apart = calls_outside(terms.work, terms.cwd); !apart) return apart.error();
-  terms.options.insert(terms.options.end(), {"--cwd", terms.cwd});
-  terms.program = beside_me("gatehouse");
-  for (char** entry = environ; *entry; ++entry)
-    terms.environment.emplace_back(*entry);
-  return terms;
 }
 
 int run_slurm(const batch_input& input, const slurm_terms& terms) {
@@ -346,7 +210,7 @@ int batch_command(arguments given) {
   if (!words.given) return words.status;
   const auto& read = words.given;
   if (read->rest().size() != 1) return wrong_usage_of("batch", "one FILE, or - for standard input");
-  const auto terms = read_terms(*read);
+  const auto terms = read_batch_terms(*read);
   if (!terms) return wrong_usage_of("batch", terms.error().message);
   const auto refuse = [](const error& why) {
     complain(why);
@@ -373,7 +237,7 @@ int batch_command(arguments given) {
   if (engine_name != "local" && engine_name != "slurm")
     return wrong_usage_of("batch", "--engine is local or slurm, not '" + engine_name + "'");
   if (engine_name == "slurm") {
-    const auto slurm = read_slurm(*read);
+    const auto slurm = read_slurm_terms(*read);
     if (!slurm) return wrong_usage_of("batch", to_string(slurm.error()));
     return run_slurm(*input, *slurm);
   }
@@ -382,7 +246,7 @@ int batch_command(arguments given) {
     return wrong_usage_of("batch", "--work needs --engine slurm");
   if (read->has("--tasks")) return wrong_usage_of("batch", "--tasks needs --engine slurm");
   if (read->has("--url")) {
-    auto remote = read_remote(*read);
+    auto remote = read_remote_terms(*read);
     if (!remote) return wrong_usage_of("batch", to_string(remote.error()));
     const auto environment = remote->environment.value_or(std::string{local_environment});
     const bool here = environment == local_environment;
