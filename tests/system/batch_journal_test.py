@@ -8,7 +8,8 @@ import select
 import subprocess
 import unittest
 
-from run_case import GATEHOUSE, GRACE_S, RunCase
+from batch_case import BatchCase
+from run_case import GATEHOUSE, GRACE_S
 
 # What a call tried, to forge the results of later ones: each line that works is told. `{0}` is the journal.
 ATTACKS = """
@@ -24,17 +25,10 @@ echo tried
 """
 
 
-class Journal(RunCase):
+class Journal(BatchCase):
     def setUp(self):
         super().setUp()
         self.journal = self.ws + "/run.journal"
-
-    def calls(self, *commands):
-        path = self.base + "/calls.jsonl"
-        with open(path, "w", encoding="utf-8") as file:
-            for n, command in enumerate(commands):
-                file.write(json.dumps({"callId": f"c{n}", "arguments": {"command": command}}) + "\n")
-        return path
 
     def script(self, name, text):
         with open(f"{self.ws}/{name}", "w", encoding="utf-8") as file:
