@@ -16,8 +16,8 @@ blocked_connection blocked_of(const network_terms& terms, const policy::connecti
   blocked_connection what;
   what.call_id = terms.call_id;
   what.attempt = terms.attempt;
-  what.target = {terms.what.environment_id, host.empty() ? wish.host : host, wish.protocol,
-                 wish.port};
+  what.target = {terms.what.environment_id, host.empty() ? shown_host(wish.host) : host,
+                 wish.protocol, wish.port};
   what.method = wish.method;
   return what;
 }

@@ -85,14 +85,14 @@ std::optional<std::string> registration_gate::disagreement(const reactor::connec
   blocked.detail = (tls ? "TLS asks for the server "
                         : "The request inside the tunnel names the "
                           "server ") +
-                   std::string{named};
+                   shown_host(named);
   tell(blocked);
   return blocked_connection_message(blocked);
 }
 
 void registration_gate::unreadable(const reactor::connection_facts& what, network_refusal reason,
                                    const std::string& why) {
-  auto blocked = blocked_at(what, what.host);
+  auto blocked = blocked_at(what, shown_host(what.host));
   blocked.reason = reason;
   blocked.detail = why;
   tell(blocked);

@@ -2,14 +2,16 @@
 
 #include "cli/audit_setup.hpp"
 #include "cli/batch_engine.hpp"
+#include "cli/batch_journal.hpp"
+#include "cli/batch_options.hpp"
 #include "cli/batch_run.hpp"
 #include "cli/batch_slurm.hpp"
 #include "cli/follow_settings.hpp"
 #include "cli/output.hpp"
-#include "cli/own_program.hpp"
 #include "cli/thread_setup.hpp"
 #include "config/locations.hpp"
-#include "config/text_file.hpp"
+#include "protocol/approval_policy_json.hpp"
+#include "protocol/profile_json.hpp"
 #include "protocol/visible_text.hpp"
 #include "reactor/signals.hpp"
 
@@ -17,8 +19,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <optional>
 
@@ -113,108 +115,6 @@ std::string summary(const batch_counts& counts) {
   return table + "batch: " + (text.empty() ? "nothing to do" : text) + "\n";
 }
 
-result<batch_terms> read_terms(const options& given) {
-  batch_terms terms;
-  const auto jobs = given.whole_number("--jobs", 1, 1024);
-  if (!jobs) return jobs.error();
-  if (*jobs) terms.jobs = **jobs;
-  const auto retries = given.whole_number("--retries", 0, 100);
-  if (!retries) return retries.error();
-  if (*retries) terms.retries = **retries;
-  const auto order = given.value("--order").value_or("completion");
-  if (order != "input" && order != "completion")
-    return error{errc::invalid_request, "--order is input or completion, not '" + order + "'", {}};
-  terms.input_order = order == "input";
-  terms.fail_fast = given.has("--fail-fast");
-  terms.retry_started = given.has("--retry-started");
-  const bool noted = given.has("--journal") || given.value("--engine") == "slurm";
-  if (terms.retry_started && !noted)
-    return error{errc::invalid_request, "--retry-started needs --journal", {}};
-  if (given.has("--resume") && !noted)
-    return error{errc::invalid_request,
-                 "--resume needs --journal FILE, that of the run that was cut; what a run without "
-                 "one did is told by `gatehouse audit list`",
-                 {}};
-  return terms;
-}
-
-/// `--url` and what belongs to it.
-result<remote_terms> read_remote(const options& given) {
-  for (const auto* option : {"--rules", "--timeout-ms"})
-    if (given.has(option))
-      return error{errc::invalid_request,
-                   std::string{option} + " and --url exclude each other: the daemon has its own",
-                   {}};
-  remote_terms remote;
-  auto target = reactor::read_websocket_address(*given.value("--url"));
-  if (!target) return target.error();
-  remote.target = *std::move(target);
-  std::error_code failed;
-  remote.environment = given.value("--environment");
-  const bool there = remote.environment.value_or("local") != local_environment;
-  if (there)
-    remote.cwd = given.value("--cwd").value_or(""); // a folder there; empty: the configured one
-  else
-    remote.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
-                     .lexically_normal()
-                     .string();
-  while (remote.cwd.size() > 1 && remote.cwd.back() == '/')
-    remote.cwd.pop_back();
-  remote.profile = given.value("--profile");
-  remote.approval_policy = given.value("--ask");
-  const auto named = given.value("--token-file");
-  const auto path =
-      named.value_or(config::locations_from_environment().state + "/tokens/agent.token");
-  const auto text = config::read_text_file(path, 4096);
-  if (!text) return text.error();
-  if (!*text && named) return error{errc::not_found, "there is no file " + path, {}};
-  remote.token = text->value_or("");
-  while (!remote.token.empty() && remote.token.back() == '\n')
-    remote.token.pop_back();
-  return remote;
-}
-
-/// `--engine slurm` and what belongs to it; the rest is for the tasks.
-result<slurm_terms> read_slurm(const options& given) {
-  slurm_terms terms;
-  for (const auto* option : {"--url", "--token-file", "--journal", "--order", "--environment"})
-    if (given.has(option))
-      return error{errc::invalid_request,
-                   std::string{option} + " and --engine slurm exclude each other",
-                   {}};
-  const auto work = given.value("--work");
-  if (!work) return error{errc::invalid_request, "--engine slurm needs --work DIR", {}};
-  terms.resume = given.has("--resume");
-  std::error_code failed;
-  terms.work = std::filesystem::absolute(*work, failed).lexically_normal().string();
-  while (terms.work.size() > 1 && terms.work.back() == '/')
-    terms.work.pop_back();
-  const auto tasks = given.whole_number("--tasks", 1, 100'000);
-  if (!tasks) return tasks.error();
-  if (*tasks) terms.tasks = **tasks;
-  for (const auto* option : {"--jobs", "--retries", "--timeout-ms", "--profile", "--ask"})
-    if (const auto value = given.value(option)) {
-      terms.options.emplace_back(option);
-      terms.options.push_back(*value);
-    }
-  for (const auto& file : given.values("--rules")) {
-    terms.options.emplace_back("--rules");
-    terms.options.push_back(std::filesystem::absolute(file, failed).string());
-  }
-  for (const auto* flag : {"--fail-fast", "--retry-started"})
-    if (given.has(flag)) terms.options.emplace_back(flag);
-  terms.cwd = std::filesystem::absolute(given.value("--cwd").value_or("."), failed)
-                  .lexically_normal()
-                  .string();
-  while (terms.cwd.size() > 1 && terms.cwd.back() == '/')
-    terms.cwd.pop_back();
-  terms.options.insert(terms.options.end(), {"--cwd", terms.cwd});
-  terms.program = beside_me("gatehouse");
-  for (char** entry = environ; *entry; ++entry)
-    terms.environment.emplace_back(*entry);
-  return terms;
-}
-
 int run_slurm(const batch_input& input, const slurm_terms& terms) {
   bool stop = false;
   reactor::event_loop loop; // for the signals only
@@ -270,21 +170,37 @@ int run_with(batch_engine& engine, const batch_input& input, batch_journal* jour
   return stop ? exit_stopped : exit_status(run.counts());
 }
 
-result<thread_setup> session_for(const options& given,
-                                 std::optional<std::chrono::milliseconds> limit,
-                                 reactor::event_loop& loop) {
+struct batch_session {
+  thread_setup setup;
+  std::string profile; ///< its name, or itself where it has none
+};
+
+result<batch_session> session_for(const options& given,
+                                  std::optional<std::chrono::milliseconds> limit,
+                                  reactor::event_loop& loop) {
   const auto start = load_for_place(given);
   if (!start) return start.error();
   auto setup = set_up_thread(*start, given.values("--rules"), loop, "batch");
-  if (!setup) return setup;
+  if (!setup) return setup.error();
   auto& terms = setup->terms;
+  // A call that could write there would forge the results of others, or have them run twice.
+  for (const auto* option : {"--work", "--journal"})
+    if (const auto path = given.value(option))
+      for (auto& name : names_of_place(*path))
+        terms.shell.hidden_paths.push_back(std::move(name));
   if (const auto moved = move_session(terms, setup->places, given, loop); !moved)
     return moved.error();
   terms.nobody_reason = "nobody is asked in a batch: add a rule, a hook or an automatic reviewer, "
                         "or change the approval policy";
   if (limit) terms.shell.default_timeout = *limit;
-  follow_settings(*setup, [given, limit, &loop] { return session_for(given, limit, loop); });
-  return setup;
+  follow_settings(*setup, [given, limit, &loop]() -> result<thread_setup> {
+    auto again = session_for(given, limit, loop);
+    if (!again) return again.error();
+    return std::move(again->setup);
+  });
+  auto profile = start->given_profile ? encode_profile(*start->given_profile)
+                                      : start->loaded.settings.default_permissions.value;
+  return batch_session{*std::move(setup), std::move(profile)};
 }
 
 } // namespace
@@ -294,7 +210,7 @@ int batch_command(arguments given) {
   if (!words.given) return words.status;
   const auto& read = words.given;
   if (read->rest().size() != 1) return wrong_usage_of("batch", "one FILE, or - for standard input");
-  const auto terms = read_terms(*read);
+  const auto terms = read_batch_terms(*read);
   if (!terms) return wrong_usage_of("batch", terms.error().message);
   const auto refuse = [](const error& why) {
     complain(why);
@@ -307,13 +223,12 @@ int batch_command(arguments given) {
   if (!input) return refuse(input.error());
   // Last of all, so that nothing is left behind by a command line that was wrong.
   std::unique_ptr<batch_journal> journal;
-  const auto open_journal = [&](const std::string& environment,
-                                const std::string& folder) -> result<void> {
+  const auto open_journal = [&](rpc::batch::journal_place place) -> result<void> {
     const auto path = read->value("--journal");
     if (!path) return {};
     const auto wish = read->has("--resume") ? journal_wish::go_on : journal_wish::begin_or_go_on;
-    auto opened = batch_journal::open(
-        *path, wish, {input->fingerprint, input->items.size(), environment + ":" + folder});
+    auto opened = batch_journal::open(*path, wish,
+                                      {input->fingerprint, input->items.size(), std::move(place)});
     if (!opened) return opened.error();
     journal = *std::move(opened);
     return {};
@@ -322,18 +237,28 @@ int batch_command(arguments given) {
   if (engine_name != "local" && engine_name != "slurm")
     return wrong_usage_of("batch", "--engine is local or slurm, not '" + engine_name + "'");
   if (engine_name == "slurm") {
-    const auto slurm = read_slurm(*read);
+    const auto slurm = read_slurm_terms(*read);
     if (!slurm) return wrong_usage_of("batch", to_string(slurm.error()));
     return run_slurm(*input, *slurm);
   }
-  for (const auto* option : {"--work", "--tasks"})
-    if (read->has(option))
-      return wrong_usage_of("batch", std::string{option} + " needs --engine slurm");
+  // A task of Slurm is given both: what is in the work folder is kept from its calls.
+  if (read->has("--work") && (!read->has("--journal") || read->has("--url")))
+    return wrong_usage_of("batch", "--work needs --engine slurm");
+  if (read->has("--tasks")) return wrong_usage_of("batch", "--tasks needs --engine slurm");
   if (read->has("--url")) {
-    auto remote = read_remote(*read);
+    auto remote = read_remote_terms(*read);
     if (!remote) return wrong_usage_of("batch", to_string(remote.error()));
+    const auto environment = remote->environment.value_or(std::string{local_environment});
+    const bool here = environment == local_environment;
+    std::vector<std::string> written{remote->cwd};
+    if (here) {
+      const char* temporary = std::getenv("TMPDIR");
+      written.insert(written.end(), {"/tmp", temporary ? temporary : ""});
+    }
+    if (const auto apart = journal_outside(*read, written); !apart) return refuse(apart.error());
     const auto ready =
-        open_journal(remote->environment.value_or(std::string{local_environment}), remote->cwd);
+        open_journal({"daemon", environment, here ? real_folder(remote->cwd) : remote->cwd,
+                      remote->profile.value_or(""), remote->approval_policy.value_or("")});
     if (!ready) return refuse(ready.error());
     reactor::event_loop loop;
     remote_engine engine{loop, *std::move(remote)};
@@ -343,18 +268,26 @@ int batch_command(arguments given) {
   const auto limit = time_limit_of(*read);
   if (!limit) return wrong_usage_of("batch", limit.error().message);
   actors::thread_host host;
-  auto setup = session_for(*read, *limit, host.loop());
-  if (!setup) return refuse(setup.error());
+  auto made = session_for(*read, *limit, host.loop());
+  if (!made) return refuse(made.error());
+  auto& setup = made->setup;
   if (const auto audit = begin_audit(config::locations_from_environment(), host, "batch"); !audit)
     return refuse(audit.error());
-  const auto& session = setup->terms.session;
-  if (const auto ready = open_journal(session.environment_id, session.cwd); !ready)
-    return refuse(ready.error());
-  warn(setup->warnings);
+  const auto& session = setup.terms.session;
+  const bool here = !setup.terms.shell.remote;
+  if (const auto apart = here ? result<void>{} : journal_outside(*read, {session.cwd}); !apart)
+    return refuse(apart.error());
+  if (const auto work = read->value("--work"))
+    if (const auto apart = calls_outside(*work, session.cwd); !apart) return refuse(apart.error());
+  const auto ready =
+      open_journal({"local", session.environment_id, here ? real_folder(session.cwd) : session.cwd,
+                    made->profile, encode_approval_policy(session.approval)});
+  if (!ready) return refuse(ready.error());
+  warn(setup.warnings);
 
-  setup->terms.shell.max_running = terms->jobs;
-  setup->terms.shell.slots = std::make_shared<actors::attempt_slots>(terms->jobs);
-  const auto thread = host.open(std::move(setup->terms));
+  setup.terms.shell.max_running = terms->jobs;
+  setup.terms.shell.slots = std::make_shared<actors::attempt_slots>(terms->jobs);
+  const auto thread = host.open(std::move(setup.terms));
   local_engine engine{host, thread};
   return run_with(engine, *input, journal.get(), *terms);
 }

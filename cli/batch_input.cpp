@@ -1,25 +1,15 @@
 #include "cli/batch_input.hpp"
 
+#include "actors/audit/audit_chain.hpp"
 #include "protocol/rpc/batch_types.hpp"
 
-#include <cstdio>
+#include <algorithm>
 #include <unordered_set>
 
 namespace gatehouse::cli {
 namespace {
 
 constexpr std::size_t most_told = 10;
-
-/// FNV-1a: it only tells one input of the user from another.
-std::string fingerprint_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  char digits[40];
-  const auto length = std::snprintf(digits, sizeof digits, "%016llx-%zu",
-                                    static_cast<unsigned long long>(hash), text.size());
-  return {digits, static_cast<std::size_t>(length)};
-}
 
 result<batch_item> read_item(std::string_view line, const json_source& source, std::size_t number) {
   const auto tree = parse_json(line, source);
@@ -40,7 +30,7 @@ result<batch_item> read_item(std::string_view line, const json_source& source, s
 
 result<batch_input> read_batch_input(std::string_view text, const std::string& name) {
   batch_input input;
-  input.fingerprint = fingerprint_of(text);
+  input.fingerprint = "sha256:" + actors::hex(actors::sha256_of(text));
   std::unordered_set<std::string> ids;
   std::string wrong;
   std::size_t wrong_lines = 0;

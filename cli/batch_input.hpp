@@ -19,7 +19,7 @@ struct batch_item {
 
 struct batch_input {
   std::vector<batch_item> items;
-  std::string fingerprint; ///< of the text: tells whether a journal belongs to it
+  std::string fingerprint; ///< SHA-256 of the text: tells whether a journal belongs to it
 };
 
 /// Reads all lines before any of them runs; empty lines are skipped. The error names every line

@@ -1,10 +1,11 @@
 #include "cli/batch_journal.hpp"
 
-#include "protocol/rpc/batch_types.hpp"
+#include "protocol/visible_text.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
@@ -21,6 +22,16 @@ error failed(const std::string& path, std::string_view what) {
   return {errc::io, path + ": " + std::string{what} + ": " + std::strerror(errno), {}};
 }
 
+std::string shown(const rpc::batch::journal_place& place) {
+  const auto or_as_configured = [](const std::string& text) {
+    return text.empty() ? std::string{"as configured"} : text;
+  };
+  return visible_text(place.environment + ":" + place.folder + " (" +
+                      (place.runner == "daemon" ? "by a daemon, " : "") + "profile " +
+                      or_as_configured(place.profile) + ", approval policy " +
+                      or_as_configured(place.approval_policy) + ")");
+}
+
 /// A run that was killed this moment may still hold it through a child that it was starting.
 bool lock_soon(int fd) {
   for (int tries = 0; tries < 40; ++tries) {
@@ -34,9 +45,27 @@ bool lock_soon(int fd) {
 
 } // namespace
 
-result<std::unique_ptr<batch_journal>> batch_journal::open(const std::string& path,
-                                                           journal_wish wish,
-                                                           const journal_owner& owner) {
+std::string real_place(const std::string& path) {
+  std::error_code failed;
+  auto whole = std::filesystem::absolute(path, failed);
+  if (!whole.has_filename()) whole = whole.parent_path(); // of a folder with a slash behind it
+  const auto above = std::filesystem::weakly_canonical(whole.parent_path(), failed);
+  return (failed ? whole : above / whole.filename()).lexically_normal().string();
+}
+
+std::vector<std::string> names_of_place(const std::string& path) {
+  std::vector<std::string> names{real_place(path)};
+  std::error_code failed;
+  auto given = std::filesystem::absolute(path, failed).lexically_normal().string();
+  while (given.size() > 1 && given.back() == '/')
+    given.pop_back();
+  // Behind a link `..` leads elsewhere than the text says; then this name is of another place.
+  if (given != names.front() && real_place(given) == names.front()) names.push_back(given);
+  return names;
+}
+
+result<std::unique_ptr<batch_journal>>
+batch_journal::open(const std::string& path, journal_wish wish, const journal_owner& owner) {
   const int make = wish == journal_wish::go_on ? 0 : O_CREAT;
   const int fd = ::open(path.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0 && errno == ENOENT && wish == journal_wish::go_on)
@@ -93,9 +122,10 @@ result<void> batch_journal::read(const journal_owner& owner) {
                      "Give the same input again, or name another journal."};
       if (read->run->place != owner.place)
         return error{errc::invalid_request,
-                     path_ + ": the calls of this journal ran in " + read->run->place +
-                         ", and these would run in " + owner.place,
-                     "Say so by --cwd and --environment, or name another journal."};
+                     path_ + ": the calls of this journal ran in " + shown(read->run->place) +
+                         ", and these would run in " + shown(owner.place),
+                     "Give --cwd, --environment, --profile, --ask and --url as then, or name "
+                     "another journal."};
     } else if (read->started) {
       entries_[*read->started]; // unless an end follows, it was cut
     } else if (read->finished) {
@@ -110,7 +140,25 @@ result<void> batch_journal::read(const journal_owner& owner) {
   size_ = static_cast<std::int64_t>(whole);
   if (::lseek(fd_, static_cast<off_t>(size_), SEEK_SET) < 0)
     return failed(path_, "the journal cannot be read");
-  return number > 0 ? result<void>{} : append(first);
+  return number > 0 ? unchanged() : append(first);
+}
+
+result<void> batch_journal::unchanged() const {
+  const auto not_ours = [this](std::string_view what) {
+    return error{errc::io, path_ + ": " + std::string{what},
+                 "Nothing more was started or noted. What such a file tells may be forged: begin "
+                 "with a new journal, where no call and no other program writes."};
+  };
+  struct stat ours {};
+  struct stat named {};
+  if (::fstat(fd_, &ours) != 0) return failed(path_, "the journal cannot be looked at");
+  if (::lstat(path_.c_str(), &named) != 0 || named.st_dev != ours.st_dev ||
+      named.st_ino != ours.st_ino)
+    return not_ours("the journal of this run was removed or replaced while it ran");
+  if (static_cast<std::int64_t>(ours.st_size) != size_)
+    return not_ours("something else has written to the journal of this run");
+  if (ours.st_nlink != 1) return not_ours("the journal has a second name (a hard link)");
+  return {};
 }
 
 error batch_journal::not_a_journal(std::size_t line) const {
@@ -129,6 +177,7 @@ result<void> batch_journal::append(const std::string& line) {
     return why;
   };
   if (!whole_) return error{errc::io, path_ + ": the journal could not be written before", {}};
+  if (auto ours = unchanged(); !ours) return ours;
   std::string_view rest = line;
   while (!rest.empty()) {
     const auto count = ::write(fd_, rest.data(), rest.size());

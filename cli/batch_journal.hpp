@@ -2,12 +2,14 @@
 
 #include "protocol/result.hpp"
 #include "protocol/rpc/app_types.hpp"
+#include "protocol/rpc/batch_types.hpp"
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gatehouse::cli {
 
@@ -26,8 +28,15 @@ enum class journal_wish : std::uint8_t { begin_or_go_on, go_on };
 struct journal_owner {
   std::string input; ///< fingerprint
   std::size_t items = 0;
-  std::string place; ///< where calls run, as it is shown: environment and folder
+  rpc::batch::journal_place place;
 };
+
+/// Where links lead, but for the last component of `path`, which must be none; absolute.
+std::string real_place(const std::string& path);
+
+/// The names by which calls must not reach a journal or work folder: `real_place`, and `path` as it
+/// is given, whose links must not come to lead elsewhere.
+std::vector<std::string> names_of_place(const std::string& path);
 
 /// What a batch has done, on disk before the effect (a start) or before it is told (an end), so
 /// that a run that was cut at any moment can go on without running a finished item again (§202).
@@ -47,7 +56,11 @@ public:
   [[nodiscard]] const std::map<std::int64_t, journal_entry>& entries() const noexcept {
     return entries_;
   }
-  /// On disk when it returns; errors are errc::io, and leave no half line.
+  /// errc::io when the file is not the one any more that this run has opened, is not as this run
+  /// left it, or has a second name: whatever did that could also forge results.
+  [[nodiscard]] result<void> unchanged() const;
+  /// On disk when it returns; errors are errc::io, also those of `unchanged`, and leave no half
+  /// line.
   result<void> started(std::int64_t index);
   result<void> finished(std::int64_t index, const std::string& call_id,
                         rpc::app::call_status status, const std::string& result_json);

@@ -144,8 +144,14 @@ void batch_run::ended(std::int64_t index, app::tool_call_result told) {
                       (told.status == app::call_status::completed && !exited_zero(told));
   if (failed && !stopping_ && terms_.retries > 0)
     if (auto& tries = tries_[index]; tries < terms_.retries) {
-      ++tries;
-      return begin(index);
+      // A retry writes no line of its own, by which a journal that is another one would be noticed.
+      const auto ours = journal_ ? journal_->unchanged() : result<void>{};
+      if (ours) {
+        ++tries;
+        return begin(index);
+      }
+      failure_ = ours.error();
+      end_all();
     }
   tries_.erase(index);
   told.call_id = input_.items[static_cast<std::size_t>(index)].call_id;

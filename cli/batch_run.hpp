@@ -54,7 +54,8 @@ public:
 
   /// To the end, on the loop. `stop` is asked at every event: true ends what runs. Whatever ended
   /// is told, also when an error is returned.
-  /// Errors: the journal cannot be written, and what ran was ended; or the engine failed.
+  /// Errors: the journal cannot be written or was changed by others, and what ran was ended; or the
+  /// engine failed.
   result<void> run(const std::function<bool()>& stop);
   [[nodiscard]] const batch_counts& counts() const noexcept { return counts_; }
 

@@ -58,7 +58,8 @@ result<void> prepare(const batch_input& input, const slurm_terms& terms, std::si
         !written)
       return written;
   }
-  std::vector<std::string> words = {terms.program, "batch", "--order", "input"};
+  std::vector<std::string> words = {terms.program, "batch",  "--order",
+                                    "input",       "--work", terms.work};
   words.insert(words.end(), terms.options.begin(), terms.options.end());
   const auto base = shell_quote(terms.work + "/part-") + "\"$SLURM_ARRAY_TASK_ID\"";
   // Statuses 1 and 3 tell of calls, which the results do too; only others are the task's own.

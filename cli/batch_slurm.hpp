@@ -10,7 +10,7 @@
 namespace gatehouse::cli {
 
 struct slurm_terms {
-  std::string work;                 ///< absolute; a folder that every node sees
+  std::string work;                 ///< absolute; a folder that every node sees, and no call
   std::string cwd;                  ///< absolute; where the calls run
   bool resume = false;              ///< true: nothing begins that has not begun in `work` before
   std::size_t tasks = 2;            ///< of the job array; fewer when there are fewer items

@@ -77,7 +77,7 @@ constexpr option_spec batch_options[] = {
     {"--url", "URL", "a running `gatehouse serve` runs them", text},
     {"--token-file", "FILE", "for --url; default: the agent's token of yours", file},
     {"--engine", "NAME", "local (default), or slurm: an array of --tasks N", text, "local slurm"},
-    {"--work", "DIR", "for slurm: a folder that every node sees", folder},
+    {"--work", "DIR", "for slurm: a folder that every node sees, and no call", folder},
     {"--tasks", "N", "for slurm: of the job array; default: 2", text, {}, false, {}, true},
     profile,
     ask,
@@ -259,15 +259,19 @@ constexpr command_spec table[] = {
          "twice: after a crash the same command goes on. With --resume it only goes on: a name "
          "that "
          "leads to no journal is an error, and not a new start. "
+         "No call in the sandbox can see or move the journal; when it is replaced or changed all "
+         "the same, nothing more starts. With --url it must lie outside of the folder of the "
+         "calls and of temporary folders. "
          "Calls that had started when a run was cut are reported as interrupted, or run again "
          "with --retry-started. With --engine slurm the calls are split into a job array of an "
-         "existing Slurm cluster; the work folder has the journals, --fail-fast holds for each "
+         "existing Slurm cluster; the work folder has the journals and is kept from the calls, "
+         "--fail-fast holds for each "
          "task by itself, and the results come in the order of the input.",
      .options = batch_options,
      .rest = file,
      .statuses = "0 1 2 3 120",
-     .examples = {"gatehouse batch -j 4 --journal run.journal calls.jsonl",
-                  "gatehouse batch -j 4 --journal run.journal --resume calls.jsonl"},
+     .examples = {"gatehouse batch -j 4 --journal ~/run.journal calls.jsonl",
+                  "gatehouse batch -j 4 --journal ~/run.journal --resume calls.jsonl"},
      .host = true},
     {.name = "load",
      .synopsis = "[options] URL",

@@ -1,5 +1,6 @@
 #include "cli/question_answer.hpp"
 
+#include "cli/reading_time.hpp"
 #include "protocol/visible_text.hpp"
 
 #include <utility>
@@ -33,12 +34,15 @@ review_answer user_answer(const review_request& question, review_decision decisi
   return {question.review_id, question.digest, decision, reviewer_kind::user, std::move(reason)};
 }
 
-answer_step type_answer(const review_request& question, std::string_view line,
-                        std::string_view why) {
+answer_step type_answer(const review_request& question, std::string_view line, std::string_view why,
+                        bool read) {
   if (line == "?") return {{}, "\n" + visible_text(why) + "\n"};
-  if (auto answer = host_rule_of(question, line)) return {std::move(answer), {}};
-  if (const auto decision = decision_of(question, line))
-    return {user_answer(question, *decision, ""), {}};
+  auto answer = host_rule_of(question, line);
+  if (const auto decision = answer ? std::nullopt : decision_of(question, line))
+    answer = user_answer(question, *decision, "");
+  if (answer && !read && answer->decision != review_decision::denied)
+    return {{}, std::string{read_it_first}};
+  if (answer) return {std::move(answer), {}};
   return {{}, "  please type one of the letters in brackets, then Enter\n"};
 }
 

@@ -20,7 +20,8 @@ struct answer_step {
 
 /// One line at the terminal of a call in this process (§204): a letter that the question offers
 /// answers it, "?" shows `why` (§133a) and answers nothing, everything else is asked for again.
-answer_step type_answer(const review_request& question, std::string_view line,
-                        std::string_view why);
+/// @param read the question had stood for its reading_time; else only "n" answers it
+answer_step type_answer(const review_request& question, std::string_view line, std::string_view why,
+                        bool read);
 
 } // namespace gatehouse::cli

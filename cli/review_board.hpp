@@ -1,11 +1,14 @@
 #pragma once
 
 #include "cli/question_view.hpp"
+#include "cli/reading_time.hpp"
 #include "protocol/rpc/app_types.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gatehouse::cli {
@@ -30,15 +33,20 @@ struct board_step {
   std::optional<board_answer> answer;
   std::optional<board_why> why{};
   bool leave = false;
-  bool forget_input = false; ///< a question came up: what was typed before is no answer to it
+  bool forget_input = false; ///< what was typed before is no answer to what stands now
+  bool drawn = false;        ///< a question: call `readable` when its reading_time is over
 };
 
-/// What a person at `gatehouse review` sees and types (§204), as a value: it knows no terminal, no
-/// connection and no clock. One question stands at a time; it is answered by one key; a question
+/// What a person at `gatehouse review` sees and types (§204), as a value: it knows no terminal and
+/// no connection. One question stands at a time; it is answered by one key; a question
 /// that takes the place of another while the person looks waits for Enter, so that a key meant for
-/// the one never answers the other. What is not answered stays with the daemon.
+/// the one never answers the other, and no question takes a yes before it has stood for its
+/// reading_time: until then it has no prompt. What is not answered stays with the daemon.
 class review_board {
 public:
+  /// @param now how late it is, whenever it is asked
+  explicit review_board(std::function<reading_time::time_point()> now) : now_{std::move(now)} {}
+
   /// The daemon is there; `standing` are all questions that stand, oldest first.
   board_step connected(const std::string& where,
                        const std::vector<rpc::app::approval_request>& standing,
@@ -53,6 +61,8 @@ public:
   /// The daemon's words to "why?".
   board_step explained(std::string_view why);
   board_step typed(char key, const terminal_look& look);
+  /// The prompt of the question that stands, if it is time and it has none yet.
+  board_step readable();
   /// The window changed, or the program was in the background.
   board_step again(const terminal_look& look);
 
@@ -70,12 +80,17 @@ private:
   entry* find(std::string_view request_id);
   /// The oldest question without an answer, shown; or that there is none.
   board_step next(std::string before, const terminal_look& look);
+  /// The prompt, where an answer counts by now.
+  std::string prompt();
   [[nodiscard]] std::string list() const;
   [[nodiscard]] std::size_t waiting() const;
 
   std::vector<entry> open_; ///< in the order in which they are shown
   std::string shown_;       ///< id of the question that a key answers; empty: none
-  bool paused_ = false;     ///< Enter shows the next one
+  std::function<reading_time::time_point()> now_;
+  reading_time reading_;
+  bool prompted_ = false; ///< the question that is shown has its prompt
+  bool paused_ = false;   ///< Enter shows the next one
   bool connected_ = false;
   std::size_t answered_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include "cli/key_reader.hpp"
 #include "cli/output.hpp"
+#include "cli/reading_time.hpp"
 #include "cli/review_link.hpp"
 #include "config/credentials.hpp"
 #include "config/daemon_record.hpp"
@@ -9,6 +10,7 @@
 #include "protocol/rpc/app_fields.hpp"
 #include "reactor/line_reader.hpp"
 #include "reactor/signals.hpp"
+#include "reactor/timer.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -295,13 +297,15 @@ private:
     if (step.answer) link_->answer(*step.answer);
     if (step.why) link_->explain(*step.why);
     if (step.leave) end_.with(exit_ok);
+    if (step.drawn) reading_.start(reading_time::span, [this] { carry_out(board_.readable()); });
   }
 
   int terminal_;
   reactor::event_loop loop_;
+  reactor::timer reading_{loop_};
   review_end end_;
   std::shared_ptr<bool> connected_ = std::make_shared<bool>(false);
-  review_board board_;
+  review_board board_{[this] { return loop_.now(); }};
   std::unique_ptr<key_reader> keys_;
   std::unique_ptr<review_link> link_;
 };

@@ -4,8 +4,6 @@
 #include "protocol/utf8.hpp"
 #include "protocol/visible_text.hpp"
 
-#include <algorithm>
-
 namespace gatehouse {
 namespace {
 
@@ -18,13 +16,6 @@ std::string explained_words(const std::vector<std::vector<std::string>>& pattern
     text += (text.empty() ? "" : " ") + (alternatives.size() == 1 ? token : "(" + token + ")");
   }
   return text;
-}
-
-/// Text from outside, which can neither draw on a terminal nor begin a line of ours.
-std::string one_line(std::string_view text) {
-  auto visible = visible_text(to_valid_utf8(text));
-  std::ranges::replace(visible, '\n', ' ');
-  return visible;
 }
 
 std::string judged_by(const judged_segment& segment) {
@@ -124,7 +115,8 @@ result<std::string> why_text(const review_request& asked) {
   auto text = why_text(asked.judged->evaluation, asked.judged->sandbox);
   switch (asked.cause.source) {
   case ask_source::denial:
-  case ask_source::network: return text + "asked because: " + one_line(asked.reason) + "\n";
+  case ask_source::network:
+    return text + "asked because: " + visible_words(to_valid_utf8(asked.reason)) + "\n";
   case ask_source::strict_review: return text + "asked because: every call is reviewed\n";
   default: return text;
   }

@@ -1,5 +1,7 @@
 #include "protocol/network.hpp"
 
+#include "protocol/visible_text.hpp"
+
 namespace gatehouse {
 
 std::string_view to_string(network_protocol p) noexcept {
@@ -10,6 +12,11 @@ std::string_view to_string(network_protocol p) noexcept {
   case network_protocol::socks5_udp: return "socks5_udp";
   }
   return "https";
+}
+
+std::string shown_host(std::string_view named) {
+  constexpr std::size_t longest = 255; // as host names have it
+  return visible_line(named, longest);
 }
 
 std::string to_string(const host_key& key) {

@@ -14,10 +14,17 @@ enum class network_protocol : std::uint8_t { http, https, socks5_tcp, socks5_udp
 /// "http", "https", "socks5_tcp", "socks5_udp".
 std::string_view to_string(network_protocol p) noexcept;
 
+/// A host as a program named it and nobody could read it, for people, models and records: on one
+/// line, nothing hidden in it, at most 255 bytes. A host name or an address stays what it is. Never
+/// use it on something that is judged or dialled.
+std::string shown_host(std::string_view named);
+
 /// What a network decision is about (§109): equal keys are one question and one answer.
 struct host_key {
   std::string environment_id;
-  std::string host; ///< lower-case A-labels, or an address in its shortest form, without brackets
+  /// Lower-case A-labels, or an address in its shortest form, without brackets. In records of what
+  /// was refused unread: shown_host.
+  std::string host;
   network_protocol protocol = network_protocol::https;
   std::uint16_t port = 0;
 

@@ -87,4 +87,27 @@ std::string visible_text(std::string_view text, std::string_view also) {
   return out;
 }
 
+std::string visible_words(std::string_view text) {
+  auto visible = visible_text(text);
+  std::ranges::replace(visible, '\n', ' ');
+  return visible;
+}
+
+std::string visible_line(std::string_view text, std::size_t most) {
+  constexpr std::string_view more = "\xE2\x80\xA6";
+  std::string out;
+  std::size_t whole = 0; // what of `out` leaves room for `more`
+  while (!text.empty()) {
+    const auto c = next_character(text);
+    if (!c.valid || is_deceptive(c.code) || c.code == '\t' || c.code == '\n')
+      out += escape(c);
+    else
+      out.append(text[0] == '\\' ? "\\" : "").append(text.substr(0, c.size));
+    if (out.size() > most) return out.substr(0, whole).append(more);
+    if (out.size() + more.size() <= most) whole = out.size();
+    text.remove_prefix(c.size);
+  }
+  return out;
+}
+
 } // namespace gatehouse

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,13 @@ bool shows_as_it_is(std::string_view text) noexcept;
 /// is appears as `\x1b` or `\u202e`; tab and newline stay. Each character of `also` gets a
 /// backslash before it.
 std::string visible_text(std::string_view text, std::string_view also = {});
+
+/// The same with a space for each newline: text that stands in a line of ours.
+std::string visible_words(std::string_view text);
+
+/// The same on one line of at most `most` bytes (6 or more), for a name that a stranger chose: tab
+/// and newline are written out, too, and a backslash of its own is doubled. What is longer ends in
+/// "…"; no character and no escape is torn.
+std::string visible_line(std::string_view text, std::size_t most);
 
 } // namespace gatehouse

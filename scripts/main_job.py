@@ -101,7 +101,7 @@ class Job:
                     open_ends.discard(end)
                 elif end == terminal:
                     shown += data
-                    if not asked and b"[y]" in shown:
+                    if not asked and b"\n> " in shown:
                         asked = True
                         os.write(terminal, key.encode() + b"\n")
                 else:

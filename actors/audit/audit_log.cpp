@@ -1,5 +1,6 @@
 #include "actors/audit/audit_log.hpp"
 
+#include "actors/audit/audit_bounds.hpp"
 #include "policy/redaction.hpp"
 #include "reactor/timer.hpp"
 
@@ -176,6 +177,7 @@ private:
         if (one.written) one.written({});
       return;
     }
+    mine = bounded(std::move(mine));
     std::vector<audit_store::draft> all;
     if (lost_ > 0) {
       audit_record gap;
@@ -187,10 +189,11 @@ private:
     unwritten_.clear();
     bool flush = terms_.flush;
     for (auto& one : mine) {
-      one.draft.entry.body = policy::redact_document(one.draft.entry.body, terms_.secrets);
-      flush = flush || one.draft.entry.kind == audit_kind::amendment; // the rule itself is flushed
+      // The rule itself is flushed.
+      flush = flush || one.draft.entry.kind == audit_kind::amendment;
       all.push_back(std::move(one.draft));
     }
+    if (all.empty()) return; // all of it was left out
     auto how = append(all, flush);
     if (how)
       lost_ = 0;
@@ -208,23 +211,47 @@ private:
     pruning_ = true;
   }
 
-  result<void> append(const std::vector<audit_store::draft>& all, bool flush) {
-    if (store_->is_moved()) {
-      auto anew = audit_store::open(terms_.path, audit_store::mode::write);
-      if (!anew) return anew.error();
-      store_ = *std::move(anew);
-      if (terms_.warn)
-        terms_.warn({errc::io,
-                     "the audit " + terms_.path + " was moved or removed; a new one begins",
-                     "What it knew stands where it was moved to."});
+  /// As they are written: without secrets, and no longer than they may be.
+  std::vector<waiting> bounded(std::vector<waiting> mine) {
+    std::vector<waiting> out;
+    out.reserve(mine.size());
+    for (auto& one : mine) {
+      auto& entry = one.draft.entry;
+      entry.body = policy::redact_document(entry.body, terms_.secrets);
+      bound_entry(entry);
+      if (!one.written && denials_.leave_out(entry)) continue;
+      if (auto count = denials_.count_before(entry))
+        out.push_back({{one.draft.time, *std::move(count)}, {}});
+      out.push_back(std::move(one));
     }
-    return store_->append(all, flush);
+    return out;
+  }
+
+  result<void> append(const std::vector<audit_store::draft>& all, bool flush) {
+    auto stands = stand_in_place();
+    return stands ? store_->append(all, flush) : stands;
+  }
+
+  /// What is written is written where it will be looked for.
+  result<void> stand_in_place() {
+    if (!store_->is_moved()) return {};
+    const auto anew = store_->renew();
+    if (!anew) return anew.error();
+    auto next = anew->next;
+    if (!anew->put_aside.empty())
+      next += " A -wal file that is not of it was put aside: " + anew->put_aside + ".";
+    if (terms_.warn) terms_.warn({errc::io, anew->what, std::move(next)});
+    return {};
   }
 
   /// One step: calls wait for no more.
   void prune() {
     const auto start = std::chrono::steady_clock::now();
-    const auto more = store_ ? store_->prune(terms_.keep, lived()) : result<bool>{false};
+    const auto more = [&]() -> result<bool> {
+      if (!store_) return false;
+      if (const auto stands = stand_in_place(); !stands) return stands.error();
+      return store_->prune(terms_.keep, lived());
+    }();
     if (!more) told(more.error());
     pruning_ = more && *more;
     const auto end = std::chrono::steady_clock::now();
@@ -263,6 +290,7 @@ private:
   std::deque<audit_store::draft> unwritten_; ///< the writer's, as all below
   std::size_t lost_ = 0;                     ///< of them, since the last that stands
   std::size_t written_ = 0;
+  denial_bounds denials_;
   bool pruning_ = true; ///< something may be beyond the limits
   std::chrono::steady_clock::time_point next_step_{};
   std::string last_told_;
@@ -274,6 +302,13 @@ result<std::shared_ptr<audit_log>> audit_log::open(reactor::event_loop& loop, au
   auto store = audit_store::open(terms.path, audit_store::mode::write);
   if (!store && terms.required) return store.error();
   if (!store && terms.warn) terms.warn(not_recorded(store.error()));
+  if (store && terms.warn && !(*store)->put_aside().empty())
+    terms.warn({errc::io,
+                "the audit " + terms.path +
+                    " was moved or removed without its -wal file; a new one "
+                    "begins",
+                "Newest entries of the old one stand in " + (*store)->put_aside() +
+                    ": to read them, move it beside the old one, with the same name and -wal."});
   return std::shared_ptr<audit_log>{new audit_log{std::make_unique<impl>(
       loop, std::move(terms), store ? *std::move(store) : std::unique_ptr<audit_store>{})}};
 }

@@ -26,8 +26,10 @@ struct audit_terms {
 /// written with the next entry, at the latest 5 ms later: one commit before an attempt, one after.
 /// Secrets are redacted there. What could not be written is kept and tried again before the next
 /// entries, but for what then did not happen; beyond what memory is reasonable for the oldest go,
-/// and an entry (`lost`) says how many. Where the database has been moved or removed meanwhile, a
-/// new one begins in its place, which `warn` is told. Entries grow older only as this program's
+/// and an entry (`lost`) says how many. Where a file of the database has been moved or removed
+/// meanwhile, what it knew is saved and it goes on with what stands at its path, or a new one,
+/// which `warn` is told. Entries have a greatest size, and so have all denials of one attempt
+/// (audit_bounds.hpp). Entries grow older only as this program's
 /// life goes on: a wall clock that is set forward takes nothing out.
 class audit_log : public audit_sink {
 public:

@@ -1,16 +1,8 @@
-#include "actors/audit/audit_store.hpp"
+#include "actors/audit/audit_store_state.hpp"
 
-#include "actors/audit/audit_chain.hpp"
-#include "actors/audit/sqlite_statement.hpp"
-#include "config/private_file.hpp"
-
-#include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,8 +13,6 @@ constexpr int application_id = 0x47544841; // "GTHA"
 constexpr int schema_version = 1;
 constexpr int retry_ms = 5;
 constexpr int lock_wait_ms = 10'000;
-constexpr std::int64_t entries_a_step = 500; // of taking out; others wait so long
-constexpr const char* give_back_pages = "PRAGMA incremental_vacuum(250)"; // more than a step frees
 constexpr const char* schema = R"(
 CREATE TABLE entry(
   seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL, session TEXT NOT NULL,
@@ -39,66 +29,35 @@ error nothing_at(const std::string& path) {
   return {errc::not_found, "there is no audit at " + path, "Nothing has run here yet."};
 }
 
-struct head {
-  std::int64_t seq = 0;
-  chain_hash hash{};
-};
-
 } // namespace
 
-struct audit_store::impl {
-  std::string path;
-  sqlite3* db = nullptr;
-  std::optional<bool> flushes;
-  std::int64_t prune_to = 0; ///< what is beyond the size is taken out up to here; 0: not begun
-  statement begin, commit, rollback, read_head, insert, move_head;
+void audit_store::impl::close() {
+  for (auto* one : {&begin, &commit, &rollback, &read_head, &insert, &move_head})
+    *one = {};
+  sqlite3_close(db);
+  db = nullptr;
+}
 
-  ~impl() {
-    for (auto* one : {&begin, &commit, &rollback, &read_head, &insert, &move_head})
-      *one = {};
-    sqlite3_close(db);
-  }
+error audit_store::impl::damaged(const std::string& what) const {
+  return {errc::invalid_config, "the audit " + path + " is damaged: " + what,
+          "Nothing was changed in it. Keep it: move it to another folder with its -wal file to "
+          "begin a new one, and see docs/audit.md for what can be read of it."};
+}
 
-  [[nodiscard]] error damaged(const std::string& what) const {
-    return {errc::invalid_config, "the audit " + path + " is damaged: " + what,
-            "Nothing was changed in it. Keep it: move it to another folder with its -wal file to "
-            "begin a new one, and see docs/audit.md for what can be read of it."};
-  }
-  [[nodiscard]] error failed(const std::string& what, int code) const {
-    const int primary = code & 0xff;
-    const std::string why = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
-    if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) return damaged(why);
-    auto remedy = std::string{
-        "Check the folder's owner, mode and free space, and that it is mounted for writing."};
-    if (primary == SQLITE_BUSY)
-      remedy = "Another program holds it for long; find it with `fuser " + path + "`.";
-    const auto number = db ? sqlite3_system_errno(db) : 0;
-    return {errc::io,
-            "the audit " + path + " cannot be " + what + ": " + why +
-                (number != 0 ? std::string{" ("} + std::strerror(number) + ")" : std::string{}),
-            std::move(remedy)};
-  }
-  int execute(const char* sql) { return sqlite3_exec(db, sql, nullptr, nullptr, nullptr); }
-  std::int64_t value(const char* sql, int& code) {
-    statement ask{db, sql};
-    code = ask.step();
-    if (code != SQLITE_ROW) return 0;
-    code = SQLITE_OK;
-    return ask.number(0);
-  }
-
-  result<void> prepare(mode how);
-  int flush_commits(bool wanted);
-  result<void> make_tables();
-  result<head> current_head();
-  result<void> write(std::span<const draft> entries);
-  struct step_of_pruning {
-    std::int64_t from = 0, to = 0; ///< `to` is 0: nothing is beyond the limits
-    bool last = true;
-  };
-  result<step_of_pruning> next_step(const audit_retention& keep, audit_time now);
-  void read_entry(const statement& row, audit_entry& out) const;
-};
+error audit_store::impl::failed(const std::string& what, int code) const {
+  const int primary = code & 0xff;
+  const std::string why = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) return damaged(why);
+  auto remedy = std::string{
+      "Check the folder's owner, mode and free space, and that it is mounted for writing."};
+  if (primary == SQLITE_BUSY)
+    remedy = "Another program holds it for long; find it with `fuser " + path + "`.";
+  const auto number = db ? sqlite3_system_errno(db) : 0;
+  return {errc::io,
+          "the audit " + path + " cannot be " + what + ": " + why +
+              (number != 0 ? std::string{" ("} + std::strerror(number) + ")" : std::string{}),
+          std::move(remedy)};
+}
 
 result<void> audit_store::impl::make_tables() {
   const auto begin_making = [this] {
@@ -183,12 +142,9 @@ result<std::unique_ptr<audit_store>> audit_store::open(const std::string& path, 
   if (there && (!S_ISREG(about.st_mode) || about.st_uid != ::geteuid()))
     return error{errc::invalid_config, path + " is no regular file of this user", {}};
   if (!there) {
-    if (const auto made = config::make_folders_above(path); !made) return made.error();
-    // For this user alone; SQLite gives the files beside it the same mode.
-    const config::descriptor made{
-        ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
-    if (made.get() < 0)
-      return error{errc::io, "cannot create the audit " + path + ": " + std::strerror(errno), {}};
+    auto made = begin_audit_file(path);
+    if (!made) return made.error();
+    state->left.put_aside = *std::move(made);
   }
   const int code = sqlite3_open_v2(
       path.c_str(), &state->db,
@@ -197,15 +153,16 @@ result<std::unique_ptr<audit_store>> audit_store::open(const std::string& path, 
       nullptr);
   auto ready = code == SQLITE_OK ? state->prepare(how) : state->failed("opened", code);
   if (!ready) return ready.error();
+  if (how == mode::write) state->remember_files();
   return std::unique_ptr<audit_store>{new audit_store{std::move(state)}};
 }
 
 audit_store::audit_store(std::unique_ptr<impl> state) : impl_{std::move(state)} {}
 audit_store::~audit_store() = default;
 
-result<head> audit_store::impl::current_head() {
+result<chain_head> audit_store::impl::current_head() {
   const int code = read_head.step();
-  head now;
+  chain_head now;
   bool agree = false;
   if (code == SQLITE_ROW) {
     now = {read_head.number(0), read_head.hash(1)};
@@ -258,78 +215,6 @@ result<void> audit_store::append(std::span<const draft> entries, bool flush) {
     if (const int code = s.commit.run(); code != SQLITE_OK) written = s.failed("written", code);
   if (!written && sqlite3_get_autocommit(s.db) == 0) s.rollback.run();
   return written;
-}
-
-bool audit_store::is_moved() const {
-  int moved = 0;
-  return sqlite3_file_control(impl_->db, nullptr, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
-         moved != 0;
-}
-
-/// What to take out next.
-result<audit_store::impl::step_of_pruning> audit_store::impl::next_step(const audit_retention& keep,
-                                                                        audit_time now) {
-  // One each: together they would read every entry.
-  statement ends{db, "SELECT ifnull((SELECT min(seq) FROM entry), 0), "
-                     "ifnull((SELECT max(seq) FROM entry), 0)"};
-  if (const int code = ends.step(); code != SQLITE_ROW) return failed("read", code);
-  step_of_pruning next{ends.number(0), 0};
-  const auto last = ends.number(1);
-  if (next.from == 0) return next;
-  const auto most = std::min(last, next.from + entries_a_step - 1);
-  if (keep.age.count() > 0) {
-    statement kept{db, "SELECT seq FROM entry WHERE seq <= ?1 AND time >= ?2 ORDER BY seq LIMIT 1"};
-    kept.bind(1, most);
-    kept.bind(2, static_cast<std::int64_t>((now - keep.age).time_since_epoch().count()));
-    const int code = kept.step();
-    if (code != SQLITE_ROW && code != SQLITE_DONE) return failed("read", code);
-    next.to = code == SQLITE_ROW ? kept.number(0) - 1 : most;
-    next.last = next.to < most || most == last;
-  }
-  if (keep.bytes > 0 && prune_to < next.from) {
-    statement size{db, "SELECT (page_count - freelist_count) * page_size "
-                       "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"};
-    if (const int code = size.step(); code != SQLITE_ROW) return failed("read", code);
-    prune_to = size.number(0) > keep.bytes ? next.from + (last - next.from) / 4 : 0;
-  }
-  if (const auto to = std::min(prune_to, most); to > next.to) {
-    next.to = to;
-    next.last = to == prune_to;
-  }
-  if (next.to < next.from) next = {};
-  return next;
-}
-
-result<bool> audit_store::prune(const audit_retention& keep, audit_time now) {
-  auto& s = *impl_;
-  // Programs that find nothing to do take no lock; another one may be first with what is found.
-  if (const auto found = s.next_step(keep, now); !found || found->to == 0)
-    return found ? result<bool>{false} : found.error();
-  if (const int code = s.begin.run(); code != SQLITE_OK) return s.failed("written", code);
-  auto more = [&]() -> result<bool> {
-    const auto step = s.next_step(keep, now);
-    if (!step) return step.error();
-    if (step->to == 0) return false;
-    statement anchor{s.db, "UPDATE chain SET pruned_seq = ?1, "
-                           "pruned_hash = (SELECT hash FROM entry WHERE seq = ?1)"};
-    anchor.bind(1, step->to);
-    statement remove{s.db, "DELETE FROM entry WHERE seq <= ?1"};
-    remove.bind(1, step->to);
-    if (const int failed = anchor.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
-    if (const int failed = remove.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
-    draft note;
-    note.time = now;
-    note.entry.kind = audit_kind::pruned;
-    note.entry.body =
-        "{\"from\":" + std::to_string(step->from) + ",\"to\":" + std::to_string(step->to) + "}";
-    if (auto noted = s.write({&note, 1}); !noted) return noted.error();
-    if (const int failed = s.commit.run(); failed != SQLITE_OK) return s.failed("pruned", failed);
-    return !step->last;
-  }();
-  if (sqlite3_get_autocommit(s.db) == 0) s.rollback.run();
-  if (!more || !*more) s.prune_to = 0;
-  if (more) s.execute(give_back_pages);
-  return more;
 }
 
 void audit_store::impl::read_entry(const statement& row, audit_entry& out) const {

@@ -74,8 +74,23 @@ public:
   /// only the end of this program
   result<void> append(std::span<const draft> entries, bool flush = false);
 
-  /// Its path names another file by now, or none: what is appended here would be found by nobody.
+  /// Where `open` put a `-wal` that stood beside no database; empty: there was none.
+  [[nodiscard]] const std::string& put_aside() const;
+
+  /// A file that it has open (the database, its `-wal` or `-shm`) does not stand at its path any
+  /// more, or was cut: what is appended here would be found by nobody. True also after a `renew`
+  /// that failed; then nothing else may be called. Four calls of the system.
   [[nodiscard]] bool is_moved() const;
+
+  struct renewal {
+    std::string what, next; ///< what happened to the files, and to what was recorded
+    std::string put_aside;  ///< where a `-wal` was put that is not of this audit; empty: none
+  };
+  /// Saves what is known into the database that is open (unless that and its `-wal` still stand),
+  /// closes it, and opens what stands at the path, the same one or another; a new one begins where
+  /// none does.
+  /// @pre is_moved()
+  result<renewal> renew();
 
   /// Takes out the oldest entries beyond the limits, a step of some milliseconds at a time, so that
   /// whoever waits to write waits no longer; each step writes an entry that says so. The chain goes

@@ -19,10 +19,19 @@ struct result_line {
 };
 
 /// A line of the journal: exactly one of its fields is set.
+struct journal_place {
+  std::string runner; ///< "local", or "daemon": of --url
+  std::string environment;
+  std::string folder; ///< where links lead, on this machine
+  std::string profile;
+  std::string approval_policy; ///< as JSON or as given; empty as is `profile`: as the daemon has it
+
+  bool operator==(const journal_place&) const = default;
+};
 struct journal_head {
   std::int64_t items = 0;
   std::string input; ///< fingerprint of the whole input
-  std::string place; ///< environment and folder
+  journal_place place;
 };
 struct journal_end {
   std::int64_t index = 0;
@@ -63,14 +72,28 @@ struct described<batch::result_line> {
   }
 };
 template <>
+struct described<batch::journal_place> {
+  static constexpr std::string_view name = "BatchJournalPlace";
+  static constexpr std::string_view about = "Where and how the calls of a journal ran.";
+  template <class V>
+  static void fields(V& v) {
+    v.field("runner", &batch::journal_place::runner, "local or daemon");
+    v.field("environment", &batch::journal_place::environment, "");
+    v.field("folder", &batch::journal_place::folder, "");
+    v.field("profile", &batch::journal_place::profile, "");
+    v.field("approvalPolicy", &batch::journal_place::approval_policy, "");
+  }
+};
+template <>
 struct described<batch::journal_head> {
   static constexpr std::string_view name = "BatchJournalHead";
-  static constexpr std::string_view about = "Which input a journal belongs to, and where its calls ran.";
+  static constexpr std::string_view about =
+      "Which input a journal belongs to, and where its calls ran.";
   template <class V>
   static void fields(V& v) {
     v.field("items", &batch::journal_head::items, "");
     v.field("input", &batch::journal_head::input, "fingerprint");
-    v.field("place", &batch::journal_head::place, "environment and folder of the calls");
+    v.field("place", &batch::journal_head::place, "of the calls");
   }
 };
 template <>

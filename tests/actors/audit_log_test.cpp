@@ -16,6 +16,8 @@
 #include <vector>
 
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace gatehouse;
 using namespace gatehouse::actors;
@@ -244,6 +246,109 @@ TEST_SUITE("actors.audit_log") {
       w.path = w.folder / "kept.db";
       CHECK(w.calls() == std::vector<std::string>{"attempt a"});
     }
+  }
+
+  TEST_CASE("§205 what ran after a file beside the audit had gone was recorded nowhere") {
+    for (const std::string gone : {"-wal", "-shm", "-wal -shm"}) {
+      CAPTURE(gone);
+      world w;
+      w.open();
+      REQUIRE(w.record(entry(audit_kind::attempt, "a")));
+      for (const auto* end : {"-wal", "-shm"})
+        if (gone.find(end) != std::string::npos) REQUIRE(std::remove((w.path + end).c_str()) == 0);
+      CHECK(w.record(entry(audit_kind::attempt, "b")));
+      CHECK(w.record(entry(audit_kind::attempt, "c")));
+      CHECK(w.calls() == std::vector<std::string>{"attempt a", "attempt b", "attempt c"});
+      w.log.reset();
+      REQUIRE(w.warned.size() == 1);
+      CHECK(w.warned[0].find("-wal") != std::string::npos);
+    }
+  }
+
+  TEST_CASE("§205 what an audit knew was lost when its database alone was moved") {
+    world w;
+    w.open();
+    REQUIRE(w.record(entry(audit_kind::attempt, "a")));
+    REQUIRE(std::rename(w.path.c_str(), (w.folder / "kept.db").c_str()) == 0);
+    CHECK(w.record(entry(audit_kind::attempt, "b")));
+    CHECK(w.calls() == std::vector<std::string>{"attempt b"});
+    w.log.reset();
+    w.path = w.folder / "kept.db";
+    CHECK(w.calls() == std::vector<std::string>{"attempt a"});
+  }
+
+  TEST_CASE("§205 an audit that cannot begin anew lets nothing happen unrecorded") {
+    for (const bool required : {true, false}) {
+      CAPTURE(required);
+      world w;
+      w.open(required);
+      REQUIRE(w.record(entry(audit_kind::attempt, "a")));
+      REQUIRE(std::rename(w.path.c_str(), (w.folder / "kept.db").c_str()) == 0);
+      REQUIRE(::mkdir(w.path.c_str(), 0700) == 0); // no place for a file
+      for (const auto* call : {"b", "c"})
+        CHECK(w.record(entry(audit_kind::attempt, call)).has_value() != required);
+      REQUIRE(::rmdir(w.path.c_str()) == 0);
+      REQUIRE(w.record(entry(audit_kind::attempt, "d")));
+      CHECK(w.calls() == (required
+                              ? std::vector<std::string>{"attempt d"}
+                              : std::vector<std::string>{"attempt b", "attempt c", "attempt d"}));
+      w.log.reset();
+      w.path = w.folder / "kept.db";
+      CHECK(w.calls() == std::vector<std::string>{"attempt a"});
+    }
+  }
+
+  TEST_CASE("§205 one entry was as long as a command made it") {
+    constexpr std::size_t most = std::size_t{64} << 10U;
+    const std::string text(1'000'000, '"');
+    std::string escaped;
+    for (std::size_t i = 0; i < text.size(); ++i)
+      escaped += "\\\"";
+    std::string list = "[0";
+    for (int i = 0; i < 100'000; ++i)
+      list += ",{\"n\":1}";
+    list += "]";
+    for (const auto& value : {'"' + escaped + '"', list}) {
+      world w;
+      w.open();
+      w.log->record(entry(audit_kind::decision, std::string(5'000, 'c'),
+                          R"({"replay":true,"why":"short","said":)" + value + "}"),
+                    {});
+      REQUIRE(w.record(entry(audit_kind::attempt, "a", R"({"said":)" + value + "}")));
+      const auto all = w.written();
+      REQUIRE(all.size() == 2);
+      for (const auto& one : all) {
+        CHECK(one.body.size() <= most);
+        CHECK(one.body.find("\"left_out_bytes\":") != std::string::npos);
+        CHECK(one.call.size() <= 1'100);
+      }
+      // What was cut would be judged otherwise.
+      CHECK(all[0].body.starts_with(R"({"replay":false,"why":"short","said":)"));
+    }
+  }
+
+  TEST_CASE("§205 the connections of one command pushed older entries out") {
+    world w;
+    w.open();
+    const auto denial = R"({"host":")" + std::string(10'000, 'h') + "\"}";
+    for (int i = 0; i < 200; ++i)
+      w.log->record(entry(audit_kind::denial, "a", denial), {});
+    w.log->record(entry(audit_kind::denial, "other", "{}"), {});
+    w.log->record(entry(audit_kind::attempt_end, "a"), {});
+    REQUIRE(w.record(entry(audit_kind::end, "a")));
+    std::size_t bytes = 0;
+    std::size_t denials = 0;
+    const auto all = w.written();
+    for (const auto& one : all)
+      if (one.kind == "denial" && one.call == "a") {
+        bytes += one.body.size();
+        ++denials;
+      }
+    CHECK(bytes <= (std::size_t{256} << 10U) + 100);
+    REQUIRE(all.size() == denials + 3);
+    CHECK(all[all.size() - 3].body ==
+          "{\"left_out_denials\":" + std::to_string(201 - denials) + "}");
+    CHECK(all[all.size() - 2].kind == "attempt_end");
   }
 
   TEST_CASE("§205 what waits for an answer was copied and ended on the writer's thread") {

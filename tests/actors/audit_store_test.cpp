@@ -61,6 +61,43 @@ std::vector<std::string> faults_of(const std::string& path, const std::string& k
   return verdict->faults;
 }
 
+/// Another program, which does `step` (a number that counts from 0) whenever it is told. Made
+/// before this one opens anything: SQLite's connections do not outlive a fork.
+class other_program {
+public:
+  template <class F>
+  explicit other_program(F step) {
+    REQUIRE(::pipe(to_) == 0);
+    REQUIRE(::pipe(from_) == 0);
+    pid_ = ::fork();
+    REQUIRE(pid_ >= 0);
+    if (pid_ != 0) return;
+    ::close(to_[1]);
+    char byte = 0;
+    for (int i = 0; ::read(to_[0], &byte, 1) == 1; ++i) {
+      byte = step(i) ? 'y' : 'n';
+      if (::write(from_[1], &byte, 1) != 1) break;
+    }
+    ::_exit(0);
+  }
+  ~other_program() {
+    for (const int fd : {to_[0], to_[1], from_[0], from_[1]})
+      ::close(fd);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  other_program(const other_program&) = delete;
+  other_program& operator=(const other_program&) = delete;
+  bool does_step() {
+    char byte = 0;
+    return ::write(to_[1], "x", 1) == 1 && ::read(from_[0], &byte, 1) == 1 && byte == 'y';
+  }
+
+private:
+  int to_[2] = {-1, -1};
+  int from_[2] = {-1, -1};
+  pid_t pid_ = -1;
+};
+
 } // namespace
 
 TEST_SUITE("actors.audit_store") {
@@ -125,6 +162,114 @@ TEST_SUITE("actors.audit_store") {
     const auto added = opened(path)->append({&one, 1});
     REQUIRE_FALSE(added);
     CHECK(added.error().code == errc::invalid_config);
+  }
+
+  TEST_CASE("§205 a reader ended the program whose audit had been moved") {
+    const tests::temp_folder folder;
+    const auto path = folder / "a.db";
+    other_program reader{[&](int) {
+      const auto other = audit_store::open(path, mode::read);
+      return other && (*other)->read({}, [](const audit_entry&) { return true; });
+    }};
+    const auto store = opened(path);
+    const std::vector<audit_store::draft> first = {entry("a"), entry("b")};
+    REQUIRE(store->append(first));
+    CHECK_FALSE(store->is_moved());
+    std::filesystem::rename(path, folder / "kept.db");
+    REQUIRE(store->is_moved());
+    const auto told = store->renew();
+    if (!told) FAIL(to_string(told.error()));
+    CHECK(told->what.find("was moved or removed") != std::string::npos);
+    CHECK(told->next == "What it knew stands in the file that was moved.");
+    for (int i = 0; i < 5; ++i) {
+      const std::vector<audit_store::draft> one = {entry("new")};
+      REQUIRE(store->append(one));
+      // The end of another program's use cut the -shm that was mapped here.
+      CHECK(reader.does_step());
+    }
+    CHECK_FALSE(store->is_moved());
+    CHECK(all_of(*store).size() == 5);
+    // The database alone, without any file beside it.
+    CHECK(all_of(*opened(folder / "kept.db", mode::read)).size() == 2);
+    CHECK(faults_of(folder / "kept.db").empty());
+    CHECK(faults_of(path).empty());
+  }
+
+  TEST_CASE("§205 a -shm that was cut ended the program that had it open") {
+    const tests::temp_folder folder;
+    const auto path = folder / "a.db";
+    const auto store = opened(path);
+    const std::vector<audit_store::draft> one = {entry("a")};
+    REQUIRE(store->append(one));
+    std::filesystem::resize_file(path + "-shm", 0);
+    REQUIRE(store->is_moved());
+    REQUIRE(store->renew());
+    REQUIRE(store->append(one));
+    CHECK(all_of(*store).size() == 2);
+    CHECK(faults_of(path).empty());
+  }
+
+  TEST_CASE("§205 an older -wal that was put back took back what was written since") {
+    const tests::temp_folder folder;
+    const auto path = folder / "a.db";
+    const auto store = opened(path);
+    const std::vector<audit_store::draft> one = {entry("a")};
+    REQUIRE(store->append(one));
+    std::filesystem::copy_file(path + "-wal", folder / "older");
+    REQUIRE(store->append(one));
+    std::filesystem::rename(folder / "older", path + "-wal");
+    REQUIRE(store->is_moved());
+    const auto told = store->renew();
+    REQUIRE(told);
+    CHECK(told->put_aside == path + "-wal.left");
+    CHECK(std::filesystem::file_size(told->put_aside) > 0);
+    REQUIRE(store->append(one));
+    CHECK(all_of(*store).size() == 3);
+    CHECK(faults_of(path).empty());
+  }
+
+  TEST_CASE("§205 the newest entries of an audit that was moved alone were thrown away") {
+    const tests::temp_folder folder;
+    const auto path = folder / "a.db";
+    const std::vector<audit_store::draft> one = {entry("a")};
+    REQUIRE(opened(path)->append(one));
+    std::filesystem::rename(path, folder / "kept.db");
+    REQUIRE(opened(path)->append(one));
+    CHECK(std::filesystem::exists(path + "-wal.left"));
+    std::filesystem::rename(path + "-wal.left", folder / "kept.db-wal");
+    CHECK(all_of(*opened(folder / "kept.db", mode::read)).size() == 1);
+    CHECK(all_of(*opened(path, mode::read)).size() == 1);
+  }
+
+  TEST_CASE("§205 two programs lost what either knew when the files beside their audit went") {
+    for (const std::string gone : {"-wal", "-shm", "both"}) {
+      CAPTURE(gone);
+      const tests::temp_folder folder;
+      const auto path = folder / "a.db";
+      const std::vector<audit_store::draft> one = {entry("a")};
+      std::unique_ptr<audit_store> theirs;
+      other_program other{[&](int step) {
+        if (step == 0) theirs = opened(path);
+        if (theirs->is_moved() && !theirs->renew()) return false;
+        return theirs->append(one).has_value();
+      }};
+      const auto store = opened(path);
+      const auto append = [&] {
+        if (store->is_moved()) REQUIRE(store->renew());
+        REQUIRE(store->append(one));
+      };
+      append();
+      REQUIRE(other.does_step());
+      for (const std::string end : {"-wal", "-shm"})
+        if (gone == end || gone == "both") std::filesystem::remove(path + end);
+      REQUIRE(store->is_moved());
+      for (int i = 0; i < 3; ++i) {
+        append();
+        CHECK(other.does_step());
+      }
+      CHECK(all_of(*store).size() == 8);
+      CHECK(faults_of(path).empty());
+    }
   }
 
   TEST_CASE("§205 a damaged file is told and left as it is") {

@@ -213,6 +213,7 @@ TEST_SUITE("actors.endpoint") {
     client agent{d, authority::agent};
     client reviewer{d, authority::reviewer};
     const auto thread = agent.new_thread();
+    says(reviewer.ask("thread/resume", in(thread)), "lastSeq");
     const auto asks = std::string{R"("kind":"needs_approval")"};
     const auto skips = std::string{R"("kind":"skip")"};
     const std::string more = R"("justification":"j","sandbox_permissions":)";

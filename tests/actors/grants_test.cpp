@@ -15,7 +15,7 @@ policy::access_context context() {
   return c;
 }
 
-profile_entry entry(std::string path, access a) {
+profile_entry entry(std::string path, gatehouse::access a) {
   return {literal_path{std::move(path)}, a, false};
 }
 
@@ -44,20 +44,22 @@ proposal call(sandbox_permissions mode, std::optional<additional_permissions> o 
 TEST_SUITE("actors.grants") {
   TEST_CASE("§15 a grant of a turn ends with it, one of the session does not") {
     grant_store store;
-    store.add(grant(grant_scope::turn, "t1", overlay({entry("/a", access::write)})));
-    store.add(grant(grant_scope::session, "t1", overlay({entry("/b", access::read)}, true)));
+    store.add(grant(grant_scope::turn, "t1", overlay({entry("/a", gatehouse::access::write)})));
+    store.add(
+        grant(grant_scope::session, "t1", overlay({entry("/b", gatehouse::access::read)}, true)));
     CHECK(store.effective("local", "t1").entries.size() == 2);
-    CHECK(store.effective("local", "t2") == overlay({entry("/b", access::read)}, true));
+    CHECK(store.effective("local", "t2") == overlay({entry("/b", gatehouse::access::read)}, true));
     CHECK(store.effective("other", "t1").empty());
     store.end_turn("t1");
     CHECK(store.list().size() == 1);
-    CHECK(store.effective("local", "t1") == overlay({entry("/b", access::read)}, true));
+    CHECK(store.effective("local", "t1") == overlay({entry("/b", gatehouse::access::read)}, true));
   }
 
   TEST_CASE("§15 grants can be listed and revoked, and what grants nothing is not kept") {
     grant_store store;
     CHECK(store.add(grant(grant_scope::session, "t", {})) == 0);
-    CHECK(store.add(grant(grant_scope::session, "t", overlay({entry("/a", access::deny)}))) == 0);
+    CHECK(store.add(grant(grant_scope::session, "t",
+                          overlay({entry("/a", gatehouse::access::deny)}))) == 0);
     const auto id = store.add(grant(grant_scope::session, "t", overlay({}, true)));
     REQUIRE(store.list().size() == 1);
     CHECK(store.list()[0].id == id);
@@ -67,7 +69,7 @@ TEST_SUITE("actors.grants") {
   }
 
   TEST_CASE("§15 a call that asks for nothing gets the grants, pre-approved") {
-    const auto granted = overlay({entry("/a", access::write)});
+    const auto granted = overlay({entry("/a", gatehouse::access::write)});
     const auto merged = merge_grants(call(sandbox_permissions::use_default), granted, context());
     CHECK(merged.preapproved);
     CHECK(merged.what.sandbox_permissions == sandbox_permissions::with_additional_permissions);
@@ -75,20 +77,21 @@ TEST_SUITE("actors.grants") {
   }
 
   TEST_CASE("§15 a request wholly inside the grants is pre-approved, a wider one is not") {
-    const auto granted = overlay({entry("/a", access::write)});
+    const auto granted = overlay({entry("/a", gatehouse::access::write)});
     const auto mode = sandbox_permissions::with_additional_permissions;
     const auto inside =
         merge_grants(call(mode, overlay({entry("/a/b", access::read)})), granted, context());
     CHECK(inside.preapproved);
     CHECK(inside.what.additional_permissions->entries.size() == 2);
     for (const auto& wider :
-         {overlay({entry("/b", access::read)}), overlay({entry("/a/b", access::read)}, true),
-          overlay({entry("/a/.git", access::write)}), overlay({entry("/", access::read)})})
+         {overlay({entry("/b", gatehouse::access::read)}),
+          overlay({entry("/a/b", access::read)}, true), overlay({entry("/a/.git", access::write)}),
+          overlay({entry("/", gatehouse::access::read)})})
       CHECK_FALSE(merge_grants(call(mode, wider), granted, context()).preapproved);
   }
 
   TEST_CASE("§16 no grant satisfies require_escalated, and it is not widened either") {
-    const auto granted = overlay({entry("/", access::write)}, true);
+    const auto granted = overlay({entry("/", gatehouse::access::write)}, true);
     const auto asked = call(sandbox_permissions::require_escalated);
     const auto merged = merge_grants(asked, granted, context());
     CHECK_FALSE(merged.preapproved);
@@ -96,7 +99,7 @@ TEST_SUITE("actors.grants") {
   }
 
   TEST_CASE("§14 a grant mends no malformed request") {
-    const auto granted = overlay({entry("/a", access::write)});
+    const auto granted = overlay({entry("/a", gatehouse::access::write)});
     const auto without_mode = call(sandbox_permissions::use_default, granted);
     CHECK(merge_grants(without_mode, granted, context()).what == without_mode);
     const auto empty = call(sandbox_permissions::with_additional_permissions);
@@ -113,24 +116,27 @@ TEST_SUITE("actors.grants") {
   }
 
   TEST_CASE("§16a the reviewer may grant less than was asked, never more") {
-    const auto asked = overlay({entry("/a", access::write)}, true);
+    const auto asked = overlay({entry("/a", gatehouse::access::write)}, true);
     const auto part = [&](const additional_permissions& given) {
       return granted_part(asked, given, read_only_profile(), context());
     };
     CHECK(part(asked) == asked);
-    CHECK(part(overlay({entry("/a", access::read)})) == overlay({entry("/a", access::read)}));
+    CHECK(part(overlay({entry("/a", gatehouse::access::read)})) ==
+          overlay({entry("/a", gatehouse::access::read)}));
     CHECK(part(overlay({}, true)) == overlay({}, true));
-    CHECK(part(overlay({entry("/b", access::write)})).empty());
-    CHECK(part(overlay({entry("/", access::write)}, true)) == asked);
+    CHECK(part(overlay({entry("/b", gatehouse::access::write)})).empty());
+    CHECK(part(overlay({entry("/", gatehouse::access::write)}, true)) == asked);
     CHECK(part({}).empty());
-    CHECK(part(overlay({entry("/a", access::deny)})).empty());
+    CHECK(part(overlay({entry("/a", gatehouse::access::deny)})).empty());
   }
 
   TEST_CASE("§16a what the profile denies is not granted") {
     auto profile = read_only_profile();
-    profile.file_system.entries.push_back(entry("/secret", access::deny));
-    const auto asked = overlay({entry("/secret/x", access::read), entry("/a", access::write)});
-    CHECK(granted_part(asked, asked, profile, context()) == overlay({entry("/a", access::write)}));
+    profile.file_system.entries.push_back(entry("/secret", gatehouse::access::deny));
+    const auto asked =
+        overlay({entry("/secret/x", access::read), entry("/a", gatehouse::access::write)});
+    CHECK(granted_part(asked, asked, profile, context()) ==
+          overlay({entry("/a", gatehouse::access::write)}));
     const auto only_secret = overlay({entry("/secret/x", access::read)});
     CHECK(granted_part(only_secret, only_secret, profile, context()).empty());
   }
@@ -140,7 +146,7 @@ TEST_SUITE("actors.grants") {
     roots.entries.push_back(
         {special_path{special_kind::project_roots, {}, {}}, access::write, false});
     CHECK(granted_part(roots, roots, read_only_profile(), context()) ==
-          overlay({entry("/repo", access::write)}));
+          overlay({entry("/repo", gatehouse::access::write)}));
   }
 
   TEST_CASE("§16a who may be asked for permissions follows the approval policy") {
@@ -180,9 +186,11 @@ TEST_SUITE("actors.grants") {
   TEST_CASE("§15 a grant is bound to no name that commands may give to something else") {
     const permission_profile profile = workspace_write_profile();
     CHECK(needed_part(overlay({entry("/repo/gd/x", access::write)}), profile, context()).empty());
-    CHECK(needed_part(overlay({entry("/srv", access::write), entry("/srv/a", access::write)}),
-                      profile, context()) == overlay({entry("/srv", access::write)}));
-    const auto kept = overlay({entry("/srv", access::write), entry("/srv/a", access::deny)}, true);
+    CHECK(needed_part(
+              overlay({entry("/srv", gatehouse::access::write), entry("/srv/a", access::write)}),
+              profile, context()) == overlay({entry("/srv", gatehouse::access::write)}));
+    const auto kept =
+        overlay({entry("/srv", gatehouse::access::write), entry("/srv/a", access::deny)}, true);
     CHECK(needed_part(kept, profile, context()) == kept);
     const auto git = overlay({entry("/repo/.git", access::write)});
     CHECK(needed_part(git, profile, context()) == git);

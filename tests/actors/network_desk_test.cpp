@@ -1,4 +1,5 @@
 #include "actors/network_desk.hpp"
+#include "protocol/visible_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -493,6 +494,28 @@ TEST_SUITE("actors.network_desk") {
     CHECK(end.blocked[0].call_id == "a");
     CHECK(end.blocked[1].reason == network_refusal::local_address);
     CHECK(end.refused->host == "https://ok.test:443"); // the last that names a host
+  }
+
+  TEST_CASE("§143 §204 a host that is none was told with its control characters and whole length") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    const std::pair<std::string, std::string> rows[] = {
+        {"a\nb\x1b[2Jc", "a\\x0ab\\x1b[2Jc"},
+        {"a\xe2\x80\xae", "a\\u202e"},
+        {"a\xff", "a\\xff"},
+        {std::string(60'000, 'a'), std::string(252, 'a') + "\xE2\x80\xA6"},
+        {std::string(60'000, '\x01'), {}},
+    };
+    std::uint64_t wish = 0;
+    for (const auto& row : rows) {
+      const auto told = only<desk::tell_blocked>(d.want("r1", ++wish, wish_for(row.first))).what;
+      CHECK(told.reason == network_refusal::malformed_host);
+      if (!row.second.empty()) CHECK(told.target.host == row.second);
+      CHECK(told.target.host.size() <= 255);
+      CHECK(shows_as_it_is(told.target.host));
+    }
+    for (const auto& what : only<desk::closed>(d.close("r1")).end.blocked)
+      CHECK(shows_as_it_is(what.target.host));
   }
 
   TEST_CASE("§143 nothing said that more were refused than are kept") {

@@ -55,6 +55,75 @@ TEST_SUITE("actors.network_service") {
     CHECK(stage.reviews->asked.size() == 4);
   }
 
+  TEST_CASE("§143 §204 a host that is none forged lines of ours and filled the audit") {
+    const auto say = [](const std::string& words) {
+      // In one write: the shell's own goes line by line, and what came first would be judged.
+      return "bash -c \"exec 3<>/dev/tcp/127.0.0.1/3128; printf '" + words +
+             "' | dd bs=4096 iflag=fullblock status=none >&3; cat <&3 >/dev/null\"; exit 3";
+    };
+    const std::string name = R"(a\nb\033[2J)"; // of seven bytes, as printf writes it
+    const std::string shown = R"(a\x0ab\x1b[2J)";
+    const std::pair<const char*, std::string> rows[] = {
+        {"HTTP, a request for the server itself",
+         R"(GET / HTTP/1.1\r\nHost: )" + name + R"(\r\n\r\n)"},
+        {"SOCKS4a", R"(\004\001\000P\000\000\000\001me\000)" + name + R"(\000)"},
+        {"SOCKS5 CONNECT", R"(\005\001\000\005\001\000\003\007)" + name + R"(\001\273)"},
+        {"SOCKS5 BIND", R"(\005\001\000\005\002\000\003\007)" + name + R"(\001\273)"},
+        {"SOCKS5 UDP", R"(\005\001\000\005\003\000\003\007)" + name + R"(\001\273)"},
+    };
+    for (const auto& row : rows) {
+      CAPTURE(row.first);
+      network_stage stage;
+      const auto report = stage.run_shell(say(row.second));
+      REQUIRE(!report.attempts.empty());
+      REQUIRE(report.attempts[0].blocked.size() == 1);
+      CHECK(report.attempts[0].blocked[0].target.host == shown);
+      REQUIRE(stage.blocked.size() == 1);
+      CHECK(stage.blocked[0].target.host == shown);
+      CHECK(report.message.find('\x1b') == std::string::npos);
+      CHECK(report.message.find("a\nb") == std::string::npos);
+    }
+    const auto pour = [](const std::string& before, const std::string& bytes,
+                         const std::string& after) {
+      return "bash -c \"exec 3<>/dev/tcp/127.0.0.1/3128; { printf '" + before +
+             "'; head -c 60000 "
+             "/dev/zero | tr '\\\\0' '" +
+             bytes + "'; printf '" + after + "'; } >&3; cat <&3 >/dev/null\"; exit 3";
+    };
+    const std::pair<const char*, std::string> long_rows[] = {
+        {"HTTP Host", pour(R"(GET / HTTP/1.1\r\nHost: )", R"(\\001)", R"(\r\n\r\n)")},
+        {"CONNECT", pour("CONNECT ", "a", R"(:443 HTTP/1.1\r\nHost: x\r\n\r\n)")},
+        {"GET", pour("GET http://", "a", R"(/ HTTP/1.1\r\nHost: x\r\n\r\n)")},
+    };
+    for (const auto& row : long_rows) {
+      CAPTURE(row.first);
+      network_stage stage;
+      const auto report = stage.run_shell(row.second);
+      REQUIRE(!report.attempts.empty());
+      REQUIRE(report.attempts[0].blocked.size() == 1);
+      const auto& host = report.attempts[0].blocked[0].target.host;
+      CHECK(host.size() <= 255);
+      CHECK(host.ends_with("\xE2\x80\xA6"));
+      CHECK(report.message.size() < 4096);
+    }
+  }
+
+  TEST_CASE("§143 §204 a server named inside a tunnel forged lines in the text of its refusal") {
+    network_stage stage;
+    const page_server server{"127.0.0.1", 0};
+    const auto at = "ok.test:" + std::to_string(server.port());
+    const auto report = stage.run_shell(
+        "bash -c \"exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT " + at +
+        R"( HTTP/1.1\r\nHost: )" + at +
+        R"(\r\n\r\nGET / HTTP/1.1\r\nHost: e\033[2Jvil\r\n\r\n' >&3; cat <&3 >/dev/null"; exit 3)");
+    REQUIRE(!report.attempts.empty());
+    REQUIRE(report.attempts[0].blocked.size() == 1);
+    const auto& detail = report.attempts[0].blocked[0].detail;
+    CHECK(detail.ends_with(R"(names the server e\x1b[2Jvil)"));
+    CHECK(report.message.find('\x1b') == std::string::npos);
+    CHECK(server.served() <= 1); // connected to, and sent nothing
+  }
+
   TEST_CASE("§149 §114 shell_command: the registration is finished when the call returns") {
     network_stage stage;
     stage.reviews->at_once = [](const review_request& question) -> std::optional<review_decision> {

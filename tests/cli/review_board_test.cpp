@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <functional>
+
 using namespace gatehouse;
 using namespace gatehouse::cli;
 
@@ -38,6 +41,11 @@ bool has(const board_step& step, std::string_view words) {
 
 const terminal_look plain;
 
+/// Each look at the clock is one second after the last: everything has been read.
+std::function<reading_time::time_point()> at_leisure() {
+  return [now = reading_time::time_point{}]() mutable { return now += std::chrono::seconds{1}; };
+}
+
 } // namespace
 
 TEST_SUITE("cli.review_board") {
@@ -55,7 +63,7 @@ TEST_SUITE("cli.review_board") {
   }
 
   TEST_CASE("§133a ? asks the daemon why, and answers nothing") {
-    review_board board;
+    review_board board{at_leisure()};
     board.connected("unix:///s", {asked("r1")}, plain);
     const auto step = board.typed('?', plain);
     CHECK_FALSE(step.answer);
@@ -68,7 +76,7 @@ TEST_SUITE("cli.review_board") {
   }
 
   TEST_CASE("§50 one key answers with the decision and the digest of what was shown") {
-    review_board board;
+    review_board board{at_leisure()};
     CHECK(has(board.connected("unix:///s", {asked("r1")}, plain), "build-r1"));
     const auto step = board.typed('y', plain);
     REQUIRE(step.answer);
@@ -83,7 +91,7 @@ TEST_SUITE("cli.review_board") {
   }
 
   TEST_CASE("§50 a key never answers a question that took the place of another") {
-    review_board board;
+    review_board board{at_leisure()};
     board.connected("x", {asked("r1"), asked("r2")}, plain);
     const auto gone = board.resolved(resolved("r1", "hook"));
     CHECK(has(gone, "Answered elsewhere: accept by hook"));
@@ -92,8 +100,51 @@ TEST_SUITE("cli.review_board") {
     CHECK(board.typed('n', plain).answer->request_id == "r2");
   }
 
+  TEST_CASE("§50 a yes for one host answered the question that took its place a moment later") {
+    reading_time::time_point now{std::chrono::hours{1}};
+    review_board board{[&now] { return now; }};
+    board.connected("x", {asked("r1")}, plain);
+    now += reading_time::span;
+    CHECK(board.readable().text == "> ");
+    CHECK(board.readable().text.empty()); // it has its prompt
+    auto over = resolved("r1", "none");
+    CHECK(has(board.resolved(over), "No question waits."));
+    const auto drawn = board.asked(asked("r2"), plain);
+    CHECK(drawn.drawn);
+    CHECK(has(drawn, "build-r2"));
+    CHECK_FALSE(drawn.text.ends_with("> "));
+    now += reading_time::span - std::chrono::milliseconds{1};
+    CHECK(board.readable().text.empty());
+    for (const char key : {'y', 'q'}) {
+      const auto step = board.typed(key, plain);
+      CHECK_FALSE(step.answer);
+      CHECK(step.forget_input);
+      CHECK(has(step, read_it_first));
+    }
+    CHECK(board.typed('?', plain).why);
+    CHECK_FALSE(board.explained("why").text.ends_with("> "));
+    now += std::chrono::milliseconds{1};
+    CHECK(board.readable().text == "> ");
+    CHECK(board.typed('y', plain).answer->request_id == "r2");
+  }
+
+  TEST_CASE("§50 a no counts at once, and the next question is read anew") {
+    const reading_time::time_point now{std::chrono::hours{1}};
+    review_board board{[&now] { return now; }};
+    board.connected("x", {asked("r1"), asked("r2")}, plain);
+    const auto no = board.typed('n', plain);
+    REQUIRE(no.answer);
+    CHECK(no.answer->decision == "\"decline\"");
+    CHECK(no.drawn);
+    CHECK_FALSE(board.typed('y', plain).answer);
+    CHECK(board.typed('j', plain).drawn);
+    CHECK_FALSE(board.typed('y', plain).answer);
+    CHECK(board.again(plain).drawn);
+    CHECK_FALSE(board.typed('y', plain).answer);
+  }
+
   TEST_CASE("§50 a question that nobody waits for any more is said to be answered by none") {
-    review_board board;
+    review_board board{at_leisure()};
     board.connected("x", {asked("r1")}, plain);
     auto over = resolved("r1", "none");
     over.reason = "no connection waits";
@@ -104,7 +155,7 @@ TEST_SUITE("cli.review_board") {
   }
 
   TEST_CASE("§50 a question that comes up forgets what was typed before") {
-    review_board board;
+    review_board board{at_leisure()};
     CHECK(board.connected("x", {}, plain).forget_input);
     CHECK(board.asked(asked("r1"), plain).forget_input);
     CHECK_FALSE(board.asked(asked("r2"), plain).forget_input);
@@ -112,7 +163,7 @@ TEST_SUITE("cli.review_board") {
   }
 
   TEST_CASE("§204 no question is lost with the connection, and none is answered without it") {
-    review_board board;
+    review_board board{at_leisure()};
     board.connected("x", {asked("r1"), asked("r2")}, plain);
     CHECK(has(board.lost("reset"), "reset"));
     CHECK_FALSE(board.typed('y', plain).answer);
@@ -124,7 +175,7 @@ TEST_SUITE("cli.review_board") {
   }
 
   TEST_CASE("§204 an answer that was not taken leaves the question standing") {
-    review_board board;
+    review_board board{at_leisure()};
     board.connected("x", {asked("r1")}, plain);
     board.typed('y', plain);
     const auto step = board.refused("r1", "another digest", plain);
@@ -135,7 +186,7 @@ TEST_SUITE("cli.review_board") {
   }
 
   TEST_CASE("§204 a question can wait, and leaving answers nothing") {
-    review_board board;
+    review_board board{at_leisure()};
     board.connected("x", {asked("r1"), asked("r2")}, plain);
     CHECK(has(board.typed('j', plain), "build-r2"));
     CHECK(has(board.typed('l', plain), "build-r1"));
@@ -146,7 +197,7 @@ TEST_SUITE("cli.review_board") {
   }
 
   TEST_CASE("§204 a key that is not offered answers nothing and says which are") {
-    review_board board;
+    review_board board{at_leisure()};
     board.connected("x", {asked("r1")}, plain);
     const auto step = board.typed('s', plain);
     CHECK_FALSE(step.answer);

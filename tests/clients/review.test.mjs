@@ -46,6 +46,11 @@ class Tmux {
       this.last = this.screen();
     }
   }
+  /** Types an answer once the question takes one: its prompt is the last that is shown. */
+  async answer(...keys) {
+    await this.shows(/\n>\s*$/);
+    this.type(...keys);
+  }
   /** Clears the screen and what has scrolled off it: `text` is gone then. */
   async wipe(text) {
     this.type('clear', 'Enter');
@@ -76,7 +81,7 @@ inTmux('§204 a question of a running daemon appears at another terminal and one
   await terminal.shows('[y] yes, once');
   terminal.type('?');
   await terminal.shows(/segments:[\s\S]*requirement: needs an approval[\s\S]*boundary: sandbox/);
-  terminal.type('y');
+  await terminal.answer('y');
   assert.equal((await call).status, 'completed');
   const second = ask();
   await terminal.shows(/approval needed[\s\S]*approval needed/);
@@ -103,7 +108,7 @@ inTmux('§133a the question of `run` says why, too, and stands on', async (termi
   await terminal.shows(/\[q\] no, and stop here\n\s+\[\?\] why\n>/);
   terminal.type('?', 'Enter');
   await terminal.shows(/> \?\n\nsegments:[\s\S]*requirement: needs an approval[\s\S]*boundary: sandbox[^>]*\n> /);
-  terminal.type('y', 'Enter');
+  await terminal.answer('y', 'Enter');
   await terminal.shows('status 0');
 });
 
@@ -148,7 +153,7 @@ inTmux('§204 no question is lost when the prompt is interrupted, stopped or kil
   await terminal.wipe('Killed');
   terminal.type(`${gatehouse} review`, 'Enter');
   await terminal.shows('no-such-1');
-  terminal.type('y');
+  await terminal.answer('y');
   assert.equal((await call).status, 'completed');
 });
 
@@ -181,7 +186,7 @@ inTmux(
     await terminal.shows(/fg[\s\S]*command: rm -rf no-such-run[\s\S]*\[n\] no[\s\S]*> /);
     terminal.type('x', 'Enter');
     await terminal.shows('please type one of the letters');
-    terminal.type('y', 'Enter');
+    await terminal.answer('y', 'Enter');
     await terminal.shows(/approved by user; in the linux sandbox/);
     terminal.type(`clear; ${gatehouse} run --profile workspace-write -- rm -rf no-such-run`, 'Enter');
     await terminal.shows('[q] no, and stop here');

@@ -164,6 +164,11 @@ test('§125 a sequence that comes in pieces is the same sequence, and one that n
   assert.equal(new ScreenFilter().pass('\x1b]0;no end\x18text'), 'text');
 });
 
+test('§125 a number of lines that no screen has kept the editor busy for hours', () => {
+  const { ScreenFilter } = new FakeEditor('/', {}).load(file);
+  assert.equal(new ScreenFilter().pass('\x1b[2147483647L\x1b[3;99999999999S\x1b[38;5;208mx'), '\x1b[1000L\x1b[3;1000S\x1b[38;5;208mx');
+});
+
 test('§125 a session that runs already is there when the extension attaches', limit, async () => {
   const { thread } = await agent.startThread({ cwd: daemon.workspace });
   const { sessionId } = await session(thread, 'echo before; cat');

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 using namespace gatehouse;
 
 TEST_SUITE("protocol.visible_text") {
@@ -39,6 +41,30 @@ TEST_SUITE("protocol.visible_text") {
       CHECK(visible_text(text) == wanted);
     }
     CHECK(visible_text(std::string_view{"a\0b", 3}) == "a\\x00b");
+  }
+
+  TEST_CASE("§204 a stranger's name is one bounded line, and no escape in it is torn") {
+    CHECK(visible_line("good.example", 255) == "good.example");
+    CHECK(visible_line("", 255).empty());
+    CHECK(visible_line("a\nb\tc\rd\x1b[2J", 255) == "a\\x0ab\\x09c\\x0dd\\x1b[2J");
+    CHECK(visible_line("\\x0a", 255) == "\\\\x0a"); // not a newline
+    CHECK(visible_line("\xff\xe2\x80\xae", 255) == "\\xff\\u202e");
+    CHECK(visible_line("12345678", 8) == "12345678");
+    CHECK(visible_line("123456789", 8) == "12345\xE2\x80\xA6");
+    CHECK(visible_line("1234\n56789", 8) == "1234\xE2\x80\xA6");
+    CHECK(visible_line("1234\xc3\xbc"
+                       "56789",
+                       8) == "1234\xE2\x80\xA6");
+    for (const auto* part : {"a", "\n", "\xf3\xa0\x81\x81", "\xff", "\\"}) {
+      std::string text;
+      while (text.size() < 60'000)
+        text += part;
+      const auto line = visible_line(text, 255);
+      CHECK(line.size() <= 255);
+      CHECK(line.size() > 240);
+      CHECK(line.ends_with("\xE2\x80\xA6"));
+      CHECK(shows_as_it_is(line));
+    }
   }
 
   TEST_CASE("§10 §204 a quoted word reads back as exactly itself, or is written out") {

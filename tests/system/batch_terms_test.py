@@ -10,19 +10,13 @@ import threading
 import unittest
 
 import exec_client
-from run_case import GATEHOUSE, GRACE_S, RunCase
+from batch_case import BatchCase
+from run_case import GATEHOUSE, GRACE_S
 
 DANGER = "rm -rf no-such-thing"
 
 
-class Terms(RunCase):
-    def calls(self, *commands):
-        path = self.base + "/calls.jsonl"
-        with open(path, "w", encoding="utf-8") as file:
-            for n, command in enumerate(commands):
-                file.write(json.dumps({"callId": f"c{n}", "arguments": {"command": command}}) + "\n")
-        return path
-
+class Terms(BatchCase):
     def batch(self, path, *options):
         done = subprocess.run([GATEHOUSE, "batch", "--cwd", self.ws, "--profile", "workspace-write", *options, path], env=self.env,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=GRACE_S, check=False)

@@ -1,8 +1,10 @@
 """Stage 10, what a daemon lacks while it serves: room on its disks, descriptors, processes, memory. Nothing runs without its boundary
 or its entry in the audit, the answer names the cause, and the daemon serves on when the lack is over."""
+import contextlib
 import json
 import os
 import resource
+import sqlite3
 import subprocess
 import unittest
 
@@ -117,6 +119,47 @@ class DaemonFaults(DaemonCase):
         client.drop()
         daemon.terminate()
         self.assertIn("was moved or removed", daemon.communicate(timeout=GRACE_S)[1])
+
+    def test_205_readers_ended_a_daemon_whose_audit_had_been_moved(self):
+        daemon, _ = self.serve()
+        client = self.client(daemon)
+        thread = self.thread(client)
+        self.assertEqual(self.call(client, thread, "true")["status"], "completed")
+        database, kept = f"{self.state}/audit/audit.db", self.base + "/kept.db"
+        os.rename(database, kept)
+        for n in range(8):
+            self.assertEqual(self.call(client, thread, f"echo {n} >> ran")["status"], "completed")
+            self.assertEqual(self.gatehouse("audit", "show", "1").returncode, 0)
+        self.assertIsNone(daemon.poll())
+        self.assertEqual(sum(entry["kind"] == "attempt" for entry in self.audit()), 8)
+        client.drop()
+        daemon.terminate()
+        told = daemon.communicate(timeout=GRACE_S)[1]
+        self.assertEqual(daemon.returncode, 0, told)
+        self.assertIn("was moved or removed; a new one begins", told)
+        self.assertIn("What it knew stands in the file that was moved.", told)
+        # As it says: in that file alone.
+        with contextlib.closing(sqlite3.connect(kept)) as old:
+            self.assertEqual(old.execute("SELECT call FROM entry WHERE kind = 'attempt'").fetchall(), [(f"{thread}-1",)])
+
+    def test_205_calls_after_a_file_beside_the_audit_had_gone_were_recorded_nowhere(self):
+        for ends in (["-wal"], ["-shm"], ["-wal", "-shm"]):
+            with self.subTest(ends=ends):
+                daemon, _ = self.serve()
+                client = self.client(daemon)
+                thread = self.thread(client)
+                self.assertEqual(self.call(client, thread, "true")["status"], "completed")
+                for end in ends:
+                    os.unlink(f"{self.state}/audit/audit.db{end}")
+                for _ in range(2):
+                    self.assertEqual(self.call(client, thread, "true")["status"], "completed")
+                self.assertEqual([entry["call"] for entry in self.audit() if entry["kind"] == "attempt" and entry["call"].startswith(thread)],
+                                 [f"{thread}-{n}" for n in (1, 2, 3)])
+                client.drop()
+                daemon.terminate()
+                told = daemon.communicate(timeout=GRACE_S)[1]
+                self.assertEqual(daemon.returncode, 0, told)
+                self.assertIn("everything that was recorded stands in it", told)
 
     def test_205_an_audit_that_is_overwritten_under_a_daemon_lets_nothing_run_unrecorded(self):
         daemon, _ = self.serve()

@@ -199,7 +199,7 @@ class Refusals(Case):
                 answer = client.call("process/start", **self.start("x", "true", boundary=boundary))
                 self.assertEqual(answer["error"]["code"], -32602, boundary)
             for more in ({"argv": "true"}, {"argv": [1]}, {"cwd": "/tmp"}, {"tty": "yes"}, {"env": {"A": 1}},
-                         {"env": {"A=B": "x"}}, {"arg0": "other"}):
+                         {"env": {"A=B": "x"}}, {"arg0": "other"}, {"processId": "x" * 1025}):
                 answer = client.call("process/start", **{**self.start("x", "true"), **more})
                 self.assertEqual(answer["error"]["code"], -32602, more)
             self.assertEqual(client.call("no/method")["error"]["code"], -32601)

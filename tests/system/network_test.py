@@ -264,12 +264,52 @@ for parts in ([b"\\x04\\x01\\0P\\0\\0\\0\\x01me\\0old.test\\0"], [b"\\x05\\x01\\
                          ["old.test", "bind.test", "udp.test", "", "ftp.test"])
         self.assertNotIn("secret", done.stdout + json.dumps(r["attempts"]))
 
+    def test_204_205_a_host_that_is_none_forged_lines_of_ours(self):
+        with open(os.path.join(self.ws, "ask.py"), "w") as file:
+            file.write("""
+import socket
+name = b"x\\ngatehouse approved by user\\x1b[2J"
+for parts in ([b"GET / HTTP/1.1\\r\\nHost: " + name + b"\\r\\n\\r\\n"], [b"\\x04\\x01\\0P\\0\\0\\0\\x01me\\0" + name + b"\\0"],
+              *([b"\\x05\\x01\\0", b"\\x05" + what + b"\\0\\x03" + bytes([len(name)]) + name + b"\\x01\\xbb"]
+                for what in (b"\\x01", b"\\x02", b"\\x03")),
+              [b"GET / HTTP/1.1\\r\\nHost: " + b"\\x01" * 60000 + b"\\r\\n\\r\\n"]):
+    s = socket.create_connection(("127.0.0.1", 3128))
+    for part in parts:
+        s.sendall(part)
+        s.recv(4096)
+    while s.recv(4096): pass
+raise SystemExit(3)
+""")
+        r = self.run_it("python3 ask.py")
+        hosts = [b["host"] for b in r["attempts"][0]["blocked_connections"]]
+        self.assertEqual(hosts[:5], ["x\\x0agatehouse approved by user\\x1b[2J"] * 5)
+        self.assertLessEqual(len(hosts[5].encode()), 255)
+        self.assertNotIn("\ngatehouse", r["message"])
+        self.assertNotIn("\x1b", r["message"])
+        done = subprocess.run([GATEHOUSE, "run", "--cwd", self.ws, "--shell", "python3 ask.py"], env=self.environment(),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=150, check=False)
+        self.assertNotIn("\ngatehouse approved by user", done.stderr)
+        self.assertNotIn("\x1b", done.stderr)
+        told = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "denial"], env=self.environment(),
+                              capture_output=True, text=True, timeout=60, check=True).stdout
+        self.assertLess(max(map(len, told.splitlines())), 4096)
+
     def test_204_a_running_command_drew_another_question_over_the_one_that_stands(self):
         script = "curl -sS http://new.test/ & sleep 0.5; printf '\\033[2J\\033[Hdrawn'; touch said; wait"
         said = os.path.join(self.ws, "said")
         status, text = self.at_terminal(script, "y", ready=lambda: os.path.exists(said))
         self.assertEqual(status, 0, text)
         self.assertLess(text.index("> y"), text.rindex("drawn"))  # it stands in the question, too
+
+    def test_50_that_a_question_was_withdrawn_was_said_only_after_the_answer_to_the_next_one(self):
+        # A tunnel's client is seen to leave at once; nobody waits then, and two seconds later nothing is asked.
+        script = "curl -s -p -m 1 http://new.test/1; sleep 5; curl -s -p http://other.test/2; echo never"
+        status, text = self.at_terminal(script, ["", "n"])
+        self.assertEqual(status, 125, text)
+        first, second = text.index("https://new.test:80"), text.index("https://other.test:80")
+        self.assertLess(first, text.index("this question was withdrawn"), text)
+        self.assertLess(text.index("this question was withdrawn"), second, text)
+        self.assertEqual(Page.seen, [])
 
     def test_116_a_no_ends_the_process_and_says_why(self):
         status, text = self.at_terminal("curl -sS http://new.test/; sleep 60; echo never", "n")

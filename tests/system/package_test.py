@@ -1,7 +1,7 @@
 """Stage 10: the Debian package in a fresh Debian 12: it installs, serves what people type, plays the demo, and goes again.
 
-Second tier (scripts/test --all): it makes the release build, whose sources are compiled together, and a root of its own with
-debootstrap. Needs root and the network that packages come from; skipped (77) without.
+Second tier (scripts/test --all): it makes the release build, and a root of its own with debootstrap. Needs root and the
+network that packages come from; skipped (77) without.
 """
 import os
 import pathlib

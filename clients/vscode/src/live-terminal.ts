@@ -18,6 +18,7 @@ export class LiveTerminal implements vscode.Pseudoterminal {
   #terminal: vscode.Terminal | undefined;
   #screen = new ScreenFilter();
   #at = 0;
+  #view = 0; // how often it was opened: a read for an earlier view tells this one nothing
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reading = false;
   #again = false;
@@ -47,6 +48,7 @@ export class LiveTerminal implements vscode.Pseudoterminal {
 
   open(size: vscode.TerminalDimensions | undefined): void {
     this.#open = true;
+    this.#view += 1;
     this.#at = 0;
     this.#screen = new ScreenFilter();
     const { command, cwd, sandboxed } = this.info;
@@ -110,8 +112,10 @@ export class LiveTerminal implements vscode.Pseudoterminal {
     }
     if (!this.client.connected) return this.look(seldomMs);
     this.#reading = true;
+    const view = this.#view;
     try {
       const got = await this.client.readTerminal({ ...this.#name, afterByte: this.#at });
+      if (view !== this.#view) return this.look();
       if (!this.#open) return;
       if (got.fromByte !== this.#at) {
         this.#screen = new ScreenFilter();

@@ -10,6 +10,7 @@ const modes = new Set([4, 20]);
 const privateModes = new Set([1, 3, 5, 6, 7, 12, 25, 45, 47, 66, 1047, 1048, 1049, 2004, 2026]);
 type State = 'text' | 'escape' | 'sequence' | 'set' | 'words' | 'words-escape';
 const longest = 256; // of a sequence; a longer one is none
+const mostTimes = 1000; // no screen is larger, and a terminal counts to whatever it is told
 
 /** Keeps between two pieces what a piece breaks off. Unknown sequences are left out whole. */
 export class ScreenFilter {
@@ -72,5 +73,6 @@ function drawn(parameters: string, final: string): string {
   }
   if (final === 'p') return parameters === '!' ? '\x1b[!p' : '';
   if (final === 'q') return /^\d? $/.test(parameters) ? `\x1b[${parameters}q` : '';
-  return drawing.has(final) && /^[0-9;:]*$/.test(parameters) ? `\x1b[${parameters}${final}` : '';
+  if (!drawing.has(final) || !/^[0-9;:]*$/.test(parameters)) return '';
+  return `\x1b[${parameters.replace(/\d+/g, (one) => String(Math.min(Number(one), mostTimes)))}${final}`;
 }
