@@ -22,7 +22,7 @@ error failed(const std::string& path, std::string_view what) {
   return {errc::io, path + ": " + std::string{what} + ": " + std::strerror(errno), {}};
 }
 
-std::string shown(const rpc::batch::journal_place& place) {
+std::string in_words(const rpc::batch::journal_place& place) {
   const auto or_as_configured = [](const std::string& text) {
     return text.empty() ? std::string{"as configured"} : text;
   };
@@ -122,8 +122,8 @@ result<void> batch_journal::read(const journal_owner& owner) {
                      "Give the same input again, or name another journal."};
       if (read->run->place != owner.place)
         return error{errc::invalid_request,
-                     path_ + ": the calls of this journal ran in " + shown(read->run->place) +
-                         ", and these would run in " + shown(owner.place),
+                     path_ + ": the calls of this journal ran in " + in_words(read->run->place) +
+                         ", and these would run in " + in_words(owner.place),
                      "Give --cwd, --environment, --profile, --ask and --url as then, or name "
                      "another journal."};
     } else if (read->started) {

@@ -100,7 +100,7 @@ std::string visible_line(std::string_view text, std::size_t most) {
   while (!text.empty()) {
     const auto c = next_character(text);
     if (!c.valid || is_deceptive(c.code) || c.code == '\t' || c.code == '\n')
-      out += escape(c);
+      out += escape_character(c);
     else
       out.append(text[0] == '\\' ? "\\" : "").append(text.substr(0, c.size));
     if (out.size() > most) return out.substr(0, whole).append(more);

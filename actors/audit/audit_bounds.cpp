@@ -15,7 +15,7 @@ constexpr std::size_t largest_document = std::size_t{64} << 20U;
 constexpr std::size_t longest_text = 16'384; // to begin with; halved until it fits
 constexpr std::size_t shortest_text = 16;
 constexpr std::size_t room_for_note = 128;
-constexpr std::size_t most_attempts = 10'000; // whose ends are waited for
+constexpr std::size_t most_ends_awaited = 10'000; // whose ends are waited for
 
 void shrink(json_tree& tree, std::size_t text, std::size_t items) {
   if (auto* said = std::get_if<std::string>(&tree.value)) {
@@ -79,7 +79,7 @@ void bound_entry(audit_record& entry) {
 
 bool denial_bounds::leave_out(const audit_record& entry) {
   if (entry.kind != audit_kind::denial) return false;
-  if (attempts_.size() > most_attempts) attempts_.clear();
+  if (attempts_.size() > most_ends_awaited) attempts_.clear();
   auto& known = attempts_[key_of(entry)];
   if (known.bytes + entry.body.size() <= most_denial_bytes) {
     known.bytes += entry.body.size();
