@@ -45,7 +45,8 @@ result<bwrap_program> find_bwrap(std::string_view path_variable,
     char canonical[PATH_MAX];
     if (!realpath((folder + "/bwrap").c_str(), canonical)) continue;
     struct stat st {};
-    if (stat(canonical, &st) != 0 || !S_ISREG(st.st_mode) || ::access(canonical, X_OK) != 0) continue;
+    if (stat(canonical, &st) != 0 || !S_ISREG(st.st_mode) || ::access(canonical, X_OK) != 0)
+      continue;
 
     std::optional<std::string> objection;
     // A root of "/" makes every program writable as far as the profile goes; then only the owner

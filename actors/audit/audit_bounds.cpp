@@ -12,7 +12,7 @@ namespace gatehouse::actors {
 namespace {
 
 constexpr std::size_t largest_document = std::size_t{64} << 20U;
-constexpr std::size_t longest_text = 16'384; // to begin with; halved until it fits
+constexpr std::size_t longest_kept_text = 16'384; // to begin with; halved until it fits
 constexpr std::size_t shortest_text = 16;
 constexpr std::size_t room_for_note = 128;
 constexpr std::size_t most_ends_awaited = 10'000; // whose ends are waited for
@@ -50,7 +50,7 @@ std::string bounded(const std::string& body, bool decision) {
   auto tree = parse_json(body, {"an entry", errc::internal, "", largest_document});
   auto* const fields = tree ? std::get_if<json_tree::object>(&tree->value) : nullptr;
   if (fields) {
-    for (auto text = longest_text; text >= shortest_text; text /= 2) {
+    for (auto text = longest_kept_text; text >= shortest_text; text /= 2) {
       shrink(*tree, text, text / 4);
       const auto kept = encoded(*tree).size();
       if (kept > most_body_bytes - room_for_note) continue;
