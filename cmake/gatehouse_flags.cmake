@@ -39,6 +39,7 @@ elseif(GATEHOUSE_SANITIZER STREQUAL "thread")
   target_compile_options(gatehouse_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer
     -Wno-tsan) # Asio uses atomic_thread_fence
   target_link_options(gatehouse_flags INTERFACE -fsanitize=thread)
+  target_sources(gatehouse_program INTERFACE ${CMAKE_SOURCE_DIR}/sandbox/thread_sanitizer_hooks.cpp)
 elseif(NOT GATEHOUSE_SANITIZER STREQUAL "")
   message(FATAL_ERROR "GATEHOUSE_SANITIZER must be empty, address or thread, not '${GATEHOUSE_SANITIZER}'")
 endif()

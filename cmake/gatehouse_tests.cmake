@@ -15,7 +15,7 @@ function(gatehouse_add_tests folder)
     string(REPLACE "/" "." entry "${folder}.${name}")
     add_test(NAME ${entry} COMMAND ${program} --source-file=*/${folder}/${name}_test.cpp --no-skipped-summary)
     set_tests_properties(${entry} PROPERTIES TIMEOUT 300 LABELS ${folder}
-      ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};GATEHOUSE_SANITIZER=${GATEHOUSE_SANITIZER};UBSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/ubsan.supp:print_stacktrace=1")
+      ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};GATEHOUSE_SANITIZER=${GATEHOUSE_SANITIZER};UBSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/ubsan.supp:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
   endforeach()
 endfunction()
 
