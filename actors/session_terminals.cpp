@@ -243,7 +243,54 @@ void session_thread::on(const thread_messages::signal_terminal& m) {
 }
 
 void session_thread::on(const thread_messages::resize_terminal& m) {
-  order_terminals<bool>(m.done, resize_v, m.session_id, m.rows, m.columns);
+  auto& wishes = resizes_[m.session_id];
+  wishes.waiting.push_back(m);
+  if (!std::exchange(wishes.under_way, true)) resize_next(m.session_id);
+}
+
+/// Who drags a window asks for a hundred sizes a second: what came in the meantime is one resize.
+void session_thread::resize_next(int session_id) {
+  const auto wishes = resizes_.find(session_id);
+  if (wishes->second.waiting.empty()) {
+    resizes_.erase(wishes);
+    return;
+  }
+  const auto asked = std::exchange(wishes->second.waiting, {});
+  const auto newest = asked.back();
+  const auto tell = [this, session_id, asked](const result<void>& how) {
+    for (const auto& one : asked)
+      if (one.done) one.done(how);
+    resize_next(session_id);
+  };
+  const error unknown{
+      errc::not_found, "there is no terminal session " + std::to_string(session_id), {}};
+  if (!terminals_) return tell(unknown);
+  const auto resize = [this, tell, unknown, newest] {
+    request(terminals_, caf::infinite, resize_v, newest.session_id, newest.rows, newest.columns)
+        .then([tell, unknown](bool found) { tell(found ? result<void>{} : result<void>{unknown}); },
+              [tell, unknown](caf::error&) { tell(unknown); });
+  };
+  if (!partners_.auditor) return resize();
+  request(terminals_, caf::infinite, list_v)
+      .then(
+          [this, tell, resize, unknown, newest](const process_list_ptr& all) {
+            const auto found =
+                std::ranges::find(all->sessions, newest.session_id, &process_info::session_id);
+            if (found == all->sessions.end()) return tell(unknown);
+            if (!found->running) return tell({}); // nothing happens to it any more
+            when_recorded(entry(audit_kind::attempt, found->call_id,
+                                audit_resized(newest.session_id, newest.rows, newest.columns)),
+                          [tell, resize](const std::string& why_not) {
+                            if (why_not.empty()) return resize();
+                            tell(
+                                error{errc::io,
+                                      "the terminal keeps its size, since another one could not be "
+                                      "recorded: " +
+                                          why_not,
+                                      {}});
+                          });
+          },
+          [tell, unknown](caf::error&) { tell(unknown); });
 }
 
 void session_thread::on(const thread_messages::end_terminal& m) {

@@ -137,6 +137,7 @@ private:
   void write_stdin(const std::string& call_id, const stdin_arguments& asked);
   template <class Order>
   void to_terminals(const std::string& call_id, Order order);
+  void resize_next(int session_id);
   void terminal_answered(const std::string& call_id, const exec_reply& reply);
   void terminal_ended(const thread_events::terminal_ended& over);
   template <class Answer, class... What>
@@ -187,6 +188,12 @@ private:
   std::function<void(bool interrupted)> turn_over_; ///< tells the managed network, if any (§112)
   std::vector<caf::actor> retired_; ///< of settings before; calls that run may still need them
   std::vector<std::function<void(bool interrupted)>> retired_turns_; ///< as turn_over_, of theirs
+  /// Sizes of one terminal: one is being recorded, the others wait.
+  struct resizes {
+    std::vector<thread_messages::resize_terminal> waiting;
+    bool under_way = false;
+  };
+  std::map<int, resizes> resizes_;  ///< by session id
   process_manager_actor terminals_; ///< made with the first terminal session
   std::map<std::string, told_of_call>
       background_;                              ///< by id of the exec_command: sessions that live

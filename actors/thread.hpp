@@ -190,11 +190,14 @@ struct signal_terminal {
   int signal = 0;                 ///< to the process group of the command
   std::function<void(bool)> done; ///< may be unset
 };
+/// Another size for the terminal of a session. It is recorded first; of those that come while one
+/// is being recorded only the newest is, and happens. Errors: errc::not_found, errc::io when it
+/// cannot be recorded.
 struct resize_terminal {
   int session_id = 0;
   int rows = 24;
   int columns = 80;
-  std::function<void(bool)> done; ///< may be unset
+  std::function<void(const result<void>&)> done; ///< may be unset
 };
 /// Ctrl-C, SIGTERM, SIGKILL over the whole tree; `done` comes when nothing is left of it.
 struct end_terminal {

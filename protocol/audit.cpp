@@ -232,6 +232,19 @@ std::string audit_typed(int session_id, std::size_t bytes) {
   return std::move(out).take();
 }
 
+std::string audit_resized(int session_id, int rows, int columns) {
+  json_writer out;
+  out.open('{');
+  out.field("tool", "terminal_resize");
+  for (const auto& [name, number] :
+       {std::pair{"session_id", session_id}, {"rows", rows}, {"columns", columns}}) {
+    out.key(name);
+    out.number(number);
+  }
+  out.close('}');
+  return std::move(out).take();
+}
+
 std::string audit_file_call(std::string_view method, std::string_view path,
                             std::string_view destination, std::size_t bytes,
                             std::string_view profile_json) {

@@ -68,6 +68,8 @@ std::string audit_attempt(const proposal& what, sandbox_backend sandbox, network
 std::string audit_stdin(int session_id);
 /// A person typed so many bytes into a terminal session; not which, since they may be a secret.
 std::string audit_typed(int session_id, std::size_t bytes);
+/// The terminal of a session gets another size.
+std::string audit_resized(int session_id, int rows, int columns);
 /// Of an exec server: a call about files.
 /// @param profile_json empty: no boundary
 std::string audit_file_call(std::string_view method, std::string_view path,

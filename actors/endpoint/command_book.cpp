@@ -310,9 +310,15 @@ void command_book::resize(const app::command_resize_params& params, const rpc_re
         refused("the command " + shown(params.process_id) + " has no terminal", "noTerminal"));
   of->size = params.size;
   if (!of->session) return done(rpc::to_json(app::nothing{}));
-  of->entry->handle.send(say::resize_terminal{
-      *of->session, static_cast<int>(params.size.rows), static_cast<int>(params.size.columns),
-      [done](bool) { done(rpc::to_json(app::nothing{})); }});
+  of->entry->handle.send(say::resize_terminal{*of->session, static_cast<int>(params.size.rows),
+                                              static_cast<int>(params.size.columns),
+                                              [done](const result<void>& how) {
+                                                // A command that has ended meanwhile has no size to
+                                                // lose.
+                                                if (how || how.error().code == errc::not_found)
+                                                  return done(rpc::to_json(app::nothing{}));
+                                                done(refused(to_string(how.error()), "notResized"));
+                                              }});
 }
 
 // ---- ends ----

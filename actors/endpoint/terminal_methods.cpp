@@ -100,8 +100,13 @@ void terminal_methods::operator()(app::methods::terminals_resize,
   if (!entry) return;
   if (!in_range(p.rows, 1000) || !in_range(p.columns, 1000))
     return done(wrong_params("`rows` and `columns` are 1 to 1000"));
-  entry->handle.send(resize_terminal{session_number(p.session_id), static_cast<int>(p.rows),
-                                     static_cast<int>(p.columns), tell_found(done)});
+  entry->handle.send(
+      resize_terminal{session_number(p.session_id), static_cast<int>(p.rows),
+                      static_cast<int>(p.columns), [done = done](const result<void>& how) {
+                        if (!how && how.error().code != errc::not_found)
+                          return done(refused(to_string(how.error()), "notResized"));
+                        done(rpc::to_json(app::terminal_found_result{how.has_value()}));
+                      }});
 }
 
 void terminal_methods::operator()(app::methods::terminals_terminate,

@@ -68,6 +68,15 @@ echo '{"event":"exited","exit_code":7}' >&3
 exit 7
 )";
 
+/// The same with the size of its terminal.
+constexpr auto measuring_helper = R"(#!/bin/sh
+echo '{"event":"started"}' >&3
+read line
+stty size >> "${0%/*}/ran"
+echo '{"event":"exited","exit_code":7}' >&3
+exit 7
+)";
+
 struct audited_session : live_session {
   std::shared_ptr<held_sink> sink = std::make_shared<held_sink>();
 
@@ -83,9 +92,9 @@ struct audited_session : live_session {
   }
   /// Opens the thread, on the clock of the machine, and starts a terminal session by the call `id`,
   /// which it outlives; gives its number.
-  int begin_terminal(const std::string& id) {
+  int begin_terminal(const std::string& id, const char* helper = reading_helper) {
     terms.session.approval.mode = approval_mode::on_request;
-    terms.shell.helper = folder.write("reader", reading_helper);
+    terms.shell.helper = folder.write("reader", helper);
     std::filesystem::permissions(terms.shell.helper, std::filesystem::perms::owner_all);
     time = nullptr;
     open_audited();
@@ -252,6 +261,54 @@ TEST_SUITE("actors.thread_audit") {
     s.wait_for_reports(3);
     CHECK(s.report("c").session_id == session);
     CHECK_FALSE(s.ran());
+  }
+
+  TEST_CASE("§127 §205 a terminal was resized without an entry, and a hundred sizes are not a "
+            "hundred entries") {
+    audited_session s;
+    const auto session = s.begin_terminal("a", measuring_helper);
+    s.sink->held = {audit_kind::attempt};
+    int done = 0;
+    for (int rows = 1; rows <= 100; ++rows)
+      s.thread->send(thread_messages::resize_terminal{
+          session, rows, 132, [&done](const result<void>& how) { done += how ? 1 : 0; }});
+    s.wait_until_held();
+    CHECK(s.sink->waiting.size() == 1);
+    CHECK(done == 0);
+    s.sink->release();
+    s.wait_until_held(); // the newest of the others
+    CHECK(done == 1);
+    s.sink->held.clear();
+    s.sink->release();
+    s.wait([&] { return done == 100; });
+    std::vector<std::string> sizes;
+    for (const auto& e : s.sink->entries)
+      if (e.body.find("terminal_resize") != std::string::npos) sizes.push_back(e.call + e.body);
+    const auto size = [&](int rows) {
+      return R"(a{"tool":"terminal_resize","session_id":)" + std::to_string(session) +
+             R"(,"rows":)" + std::to_string(rows) + R"(,"columns":132})";
+    };
+    CHECK(sizes == std::vector<std::string>{size(1), size(100)});
+    s.begin("b", tool_arguments{stdin_arguments{session, "hello\n", hang_guard, {}}});
+    s.wait_for_reports(2);
+    CHECK(s.folder.read("ran") == "100 132\n");
+  }
+
+  TEST_CASE("§127 §205 a terminal keeps its size when another one cannot be recorded") {
+    audited_session s;
+    const auto session = s.begin_terminal("a", measuring_helper);
+    s.sink->refused = {audit_kind::attempt};
+    std::optional<result<void>> told;
+    s.thread->send(thread_messages::resize_terminal{
+        session, 50, 132, [&told](const result<void>& how) { told = how; }});
+    s.wait([&] { return told.has_value(); });
+    REQUIRE_FALSE(*told);
+    CHECK(told->error().code == errc::io);
+    CHECK(told->error().message.find("could not be recorded") != std::string::npos);
+    s.sink->refused.clear();
+    s.begin("b", tool_arguments{stdin_arguments{session, "hello\n", hang_guard, {}}});
+    s.wait_for_reports(2);
+    CHECK(s.folder.read("ran").find("50 132") == std::string::npos);
   }
 
   TEST_CASE("§42 §205 a rule is kept when it is recorded, and not without") {

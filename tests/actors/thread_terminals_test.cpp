@@ -213,7 +213,9 @@ TEST_SUITE("actors.thread_terminals") {
       return *found;
     };
     const auto tell = [&](bool yes) { found = yes; };
-    CHECK(ask(resize_terminal{*said.session_id, 50, 132, tell}));
+    const auto tell_how = [&](const result<void>& how) { found = how.has_value(); };
+    CHECK(ask(resize_terminal{*said.session_id, 50, 132, tell_how}));
+    CHECK(!ask(resize_terminal{4711, 50, 132, tell_how}));
     std::string text;
     s.wait([&] {
       s.thread->send(read_terminal{*said.session_id, [&](const auto& t) { text = t.text; }});
