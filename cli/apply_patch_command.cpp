@@ -3,6 +3,7 @@
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
 #include "protocol/patch_call.hpp"
+#include "protocol/shell_quote.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gatehouse::cli {
@@ -31,6 +33,13 @@ result<std::string> read_patch() {
   return text;
 }
 
+/// Whoever gives the name of a patch for the patch.
+bool names_a_file(const std::string& argument) {
+  struct stat about {};
+  return argument.find('\n') == std::string::npos && ::stat(argument.c_str(), &about) == 0 &&
+         !S_ISDIR(about.st_mode);
+}
+
 } // namespace
 
 int apply_patch_command(arguments given) {
@@ -46,11 +55,15 @@ int apply_patch_command(arguments given) {
   if (read->rest().size() + (argument ? 1 : 0) > 1)
     return wrong_usage_of("apply-patch", "more than one argument: the whole patch is one");
   if (!argument && !read->rest().empty()) argument = read->rest().front();
+  if (argument && names_a_file(*argument))
+    return wrong_usage_of(
+        "apply-patch",
+        error{errc::invalid_request,
+              "`" + *argument + "` is a file, and no patch: the argument is the patch itself",
+              "Hand the file over on standard input: gatehouse apply-patch < " +
+                  shell_quote(*argument)});
   auto text = argument ? result<std::string>{*std::move(argument)} : read_patch();
-  if (!text) {
-    complain(text.error());
-    return exit_wrong_usage;
-  }
+  if (!text) return fail(text.error(), exit_wrong_usage);
   if (text->empty())
     return wrong_usage_of("apply-patch", "there is no patch: standard input is empty");
   shell_request wish;

@@ -58,15 +58,21 @@ std::string as_line(const actors::audit_entry& e) {
   return line + "\n";
 }
 
+/// @param what "no entry 17"
+error nothing_about(const std::string& what, bool by_number) {
+  return {errc::not_found, "the audit has " + what,
+          by_number
+              ? "`gatehouse audit list` begins each line with such a number."
+              : "`gatehouse audit list --kind decision` names the calls that it knows (--limit 0 "
+                "for all); another audit is read with --file."};
+}
+
 int list(const actors::audit_filter& which, actors::audit_store& store, bool json) {
   bool written = true;
   const auto done = store.read(which, [&](const actors::audit_entry& e) {
     return written = print(json ? as_json(e) : as_line(e));
   });
-  if (!done) {
-    complain(done.error());
-    return exit_wrong_usage;
-  }
+  if (!done) return fail(done.error(), exit_wrong_usage);
   return written ? exit_ok : exit_failed;
 }
 
@@ -88,14 +94,8 @@ int show(const std::string& what, actors::audit_store& store, bool json) {
     written = print(json ? as_json(e) : as_text(e));
     return written && !by_number;
   });
-  if (!done) {
-    complain(done.error());
-    return exit_wrong_usage;
-  }
-  if (shown == 0) {
-    complain("the audit has no entry " + what);
-    return exit_failed;
-  }
+  if (!done) return fail(done.error(), exit_wrong_usage);
+  if (shown == 0) return fail(nothing_about("no entry " + what, by_number), exit_failed);
   return written ? exit_ok : exit_failed;
 }
 
@@ -139,14 +139,9 @@ int why(const std::string& call, actors::audit_filter which, actors::audit_store
     }
     return true;
   });
-  if (!done) {
-    complain(done.error());
-    return exit_wrong_usage;
-  }
-  if (told.empty()) {
-    complain("the audit has no decision about a call " + call);
-    return exit_failed;
-  }
+  if (!done) return fail(done.error(), exit_wrong_usage);
+  if (told.empty())
+    return fail(nothing_about("no decision about a call " + call, false), exit_failed);
   if (!json) return print(visible_text(told)) ? exit_ok : exit_failed;
   json_writer out;
   out.open('{');
@@ -163,12 +158,21 @@ int why(const std::string& call, actors::audit_filter which, actors::audit_store
   return print(std::move(out).take() + "\n") ? exit_ok : exit_failed;
 }
 
+/// SEQ:HASH, as verify() prints it: a slip of the pen is no forged audit.
+bool is_head(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == 0 || colon == std::string_view::npos) return false;
+  const auto all = [](std::string_view part, std::string_view of) {
+    return part.find_first_not_of(of) == std::string_view::npos;
+  };
+  constexpr std::size_t hash_digits = 64;
+  return all(text.substr(0, colon), "0123456789") && text.size() - colon - 1 == hash_digits &&
+         all(text.substr(colon + 1), "0123456789abcdef");
+}
+
 int verify(const std::string& known, actors::audit_store& store, bool json) {
   const auto verdict = store.verify(known);
-  if (!verdict) {
-    complain(verdict.error());
-    return exit_wrong_usage;
-  }
+  if (!verdict) return fail(verdict.error(), exit_wrong_usage);
   json_writer out;
   out.open('{');
   out.key("first");
@@ -203,10 +207,7 @@ int export_decisions(const actors::audit_filter& which, actors::audit_store& sto
   const auto done = read_decisions(store, which, [&](const recorded_line& one) {
     return written = one.replays ? print(one.text + "\n") : written;
   });
-  if (!done) {
-    complain(done.error());
-    return exit_wrong_usage;
-  }
+  if (!done) return fail(done.error(), exit_wrong_usage);
   return written ? exit_ok : exit_failed;
 }
 
@@ -222,22 +223,23 @@ int audit_command(arguments given) {
   const auto& read = words.given;
   const bool takes_one = what == "show" || what == "why";
   if (read->rest().size() != (takes_one ? 1U : 0U))
-    return wrong_usage_of(command,
-                          takes_one ? what == "why" ? "one call id" : "one number, or one call id"
-                                    : "`" + read->rest().front() + "` is one word too many");
+    return wrong_usage_of(command, takes_one
+                                       ? what == "why" ? "name one call"
+                                                       : "name one entry by its number, or one call"
+                                       : "`" + read->rest().front() + "` is one word too many");
   auto which = audit_filter_of(*read, what == "list" ? 50 : 0);
-  if (!which) return wrong_usage_of(command, which.error().message);
-  const auto path =
-      read->value("--file").value_or(audit_path(config::locations_from_environment()));
-  const auto store = actors::audit_store::open(path, actors::audit_store::mode::read);
-  if (!store) {
-    complain(store.error());
-    return exit_wrong_usage;
-  }
+  if (!which) return wrong_usage_of(command, which.error());
+  const auto known = read->value("--known").value_or("");
+  if (!known.empty() && !is_head(known))
+    return wrong_usage_of(command, "--known takes SEQ:HASH whole, as `gatehouse audit verify` "
+                                   "printed it, not '" +
+                                       known + "'");
+  const auto store = open_named_audit(*read);
+  if (!store) return fail(store.error(), exit_wrong_usage);
   const bool json = read->has("--json");
   if (what == "show") return show(read->rest().front(), **store, json);
   if (what == "why") return why(read->rest().front(), *which, **store, json);
-  if (what == "verify") return verify(read->value("--known").value_or(""), **store, json);
+  if (what == "verify") return verify(known, **store, json);
   if (what == "list") return list(*which, **store, json);
   return read->has("--decisions") ? export_decisions(*which, **store) : list(*which, **store, true);
 }

@@ -63,6 +63,15 @@ std::string as_text(const actors::audit_entry& e) {
   return out + body + "\n";
 }
 
+result<std::unique_ptr<actors::audit_store>> open_named_audit(const options& given) {
+  const auto named = given.value("--file");
+  auto store =
+      actors::audit_store::open(named ? *named : audit_path(config::locations_from_environment()),
+                                actors::audit_store::mode::read);
+  if (store || !named || store.error().code != errc::not_found) return store;
+  return error{errc::not_found, store.error().message, "Correct the path after --file."};
+}
+
 result<actors::audit_filter> audit_filter_of(const options& given, std::int64_t limit) {
   actors::audit_filter which;
   which.limit = limit;

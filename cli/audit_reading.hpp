@@ -5,6 +5,7 @@
 #include "config/locations.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace gatehouse::cli {
@@ -21,6 +22,9 @@ std::string as_text(const actors::audit_entry& entry);
 
 /// --since, --until, --session, --call, --kind, --limit. Errors are about the command line.
 result<actors::audit_filter> audit_filter_of(const options& given, std::int64_t limit);
+
+/// The audit of `--file`, or the user's own, to be read. Errors: as audit_store::open().
+result<std::unique_ptr<actors::audit_store>> open_named_audit(const options& given);
 
 /// A decision as `policy replay` takes it.
 struct recorded_line {

@@ -6,13 +6,13 @@
 #include "cli/batch_options.hpp"
 #include "cli/batch_run.hpp"
 #include "cli/batch_slurm.hpp"
+#include "cli/batch_summary.hpp"
 #include "cli/follow_settings.hpp"
 #include "cli/output.hpp"
 #include "cli/thread_setup.hpp"
 #include "config/locations.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
-#include "protocol/visible_text.hpp"
 #include "reactor/signals.hpp"
 
 #include <algorithm>
@@ -37,7 +37,10 @@ constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 result<std::string> read_input(const std::string& name) {
   const int fd = name == "-" ? ::dup(0) : ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
   const auto failed = [&] {
-    return error{errc::io, "cannot read " + name + ": " + std::strerror(errno), {}};
+    return error{errno == ENOENT ? errc::not_found : errc::io,
+                 "cannot read " + name + ": " + std::strerror(errno),
+                 "Name a file with one call a line (`gatehouse man batch` shows one), or - for "
+                 "standard input."};
   };
   if (fd < 0) return failed();
   std::string text;
@@ -81,41 +84,20 @@ private:
   std::size_t tenths_ = 0;
 };
 
-/// The kinds of endings that are not fine, the most frequent first.
-std::vector<std::pair<std::string, batch_ending>> by_calls(const batch_counts& counts) {
-  std::vector<std::pair<std::string, batch_ending>> kinds{counts.not_fine.begin(),
-                                                          counts.not_fine.end()};
-  std::ranges::stable_sort(kinds, std::greater{}, [](const auto& one) { return one.second.calls; });
-  return kinds;
-}
-
-/// A table of what was not fine, and a line of all.
-std::string summary(const batch_counts& counts) {
-  std::string text;
-  const auto row = [&](std::string_view name, std::size_t number) {
-    if (number > 0)
-      text += (text.empty() ? "" : ", ") + std::to_string(number) + " " + std::string{name};
-  };
-  row("fine", counts.fine);
-  row("failed", counts.failed);
-  row("refused", counts.refused);
-  row("interrupted", counts.interrupted);
-  row("not run", counts.not_run);
-  std::string table;
-  for (const auto& [how, alike] : by_calls(counts)) {
-    const auto number = std::to_string(alike.calls);
-    table += std::string(number.size() < 8 ? 8 - number.size() : 1, ' ') + number + "  " + how +
-             std::string(how.size() < 24 ? 24 - how.size() : 1, ' ');
-    for (const auto& id : alike.first)
-      table += (&id == &alike.first.front() ? "" : ", ") + visible_text(id);
-    table += alike.calls > alike.first.size() ? ", …\n" : "\n";
+/// Tells how a batch that had begun ended.
+/// @param failure why it could not go on
+int conclude(const batch_counts& counts, const std::optional<error>& failure, bool json,
+             int status) {
+  if (json) {
+    if (!print(batch_summary_json(counts, failure, status) + "\n")) return exit_failed;
+  } else {
+    print_error(batch_summary(counts));
   }
-  if (counts.remembered > 0)
-    text += " (" + std::to_string(counts.remembered) + " of them in an earlier run)";
-  return table + "batch: " + (text.empty() ? "nothing to do" : text) + "\n";
+  if (failure) complain(*failure);
+  return status;
 }
 
-int run_slurm(const batch_input& input, const slurm_terms& terms) {
+int run_slurm(const batch_input& input, const slurm_terms& terms, bool json) {
   bool stop = false;
   reactor::event_loop loop; // for the signals only
   const auto signals =
@@ -126,25 +108,20 @@ int run_slurm(const batch_input& input, const slurm_terms& terms) {
         loop.poll();
         return stop;
       });
-  if (!counts) {
-    complain(counts.error());
-    if (stop) return exit_stopped;
-    return counts.error().code == errc::invalid_request ? exit_wrong_usage : exit_failed;
-  }
-  print_error(summary(*counts));
-  return exit_status(*counts);
+  if (!counts)
+    return fail(counts.error(), stop                                           ? exit_stopped
+                                : counts.error().code == errc::invalid_request ? exit_wrong_usage
+                                                                               : exit_failed);
+  return conclude(*counts, {}, json, exit_status(*counts));
 }
 
 /// A batch whose engine stands, to its end; the status to exit with.
 int run_with(batch_engine& engine, const batch_input& input, batch_journal* journal,
-             const batch_terms& terms) {
+             const batch_terms& terms, bool json) {
   bool stop = false;
   const auto signals = reactor::signal_watch::open(engine.loop(), {SIGINT, SIGTERM, SIGHUP},
                                                    [&](int) { stop = true; });
-  if (!signals) {
-    complain(signals.error());
-    return exit_wrong_usage;
-  }
+  if (!signals) return fail(signals.error(), exit_wrong_usage);
   bool lost = false;
   progress_bar bar{input.items.size()};
   batch_run run{engine,
@@ -158,16 +135,15 @@ int run_with(batch_engine& engine, const batch_input& input, batch_journal* jour
                 [&](std::size_t done) { bar.show(done); }};
   const auto ended = run.run([&] { return stop; });
   bar.end();
-  print_error(summary(run.counts()));
-  if (!ended) {
-    complain(ended.error());
-    return exit_failed;
-  }
-  if (lost) {
-    complain("the results cannot be written; the journal, where there is one, has them");
-    return exit_failed;
-  }
-  return stop ? exit_stopped : exit_status(run.counts());
+  std::optional<error> failure;
+  if (!ended) failure = ended.error();
+  if (lost && !failure)
+    failure = error{errc::io, "the results cannot be written",
+                    "The journal, where there is one, has them: give the same command again."};
+  return conclude(run.counts(), failure, json,
+                  failure ? exit_failed
+                  : stop  ? exit_stopped
+                          : exit_status(run.counts()));
 }
 
 struct batch_session {
@@ -209,13 +185,12 @@ int batch_command(arguments given) {
   const auto words = open_command_line("batch", given);
   if (!words.given) return words.status;
   const auto& read = words.given;
-  if (read->rest().size() != 1) return wrong_usage_of("batch", "one FILE, or - for standard input");
+  if (read->rest().size() != 1)
+    return wrong_usage_of("batch", "name one file with calls, or - for standard input");
   const auto terms = read_batch_terms(*read);
-  if (!terms) return wrong_usage_of("batch", terms.error().message);
-  const auto refuse = [](const error& why) {
-    complain(why);
-    return exit_wrong_usage;
-  };
+  if (!terms) return wrong_usage_of("batch", terms.error());
+  const auto refuse = [](const error& why) { return fail(why, exit_wrong_usage); };
+  const bool json = read->has("--json");
   const auto& name = read->rest().front();
   const auto text = read_input(name);
   if (!text) return refuse(text.error());
@@ -238,8 +213,8 @@ int batch_command(arguments given) {
     return wrong_usage_of("batch", "--engine is local or slurm, not '" + engine_name + "'");
   if (engine_name == "slurm") {
     const auto slurm = read_slurm_terms(*read);
-    if (!slurm) return wrong_usage_of("batch", to_string(slurm.error()));
-    return run_slurm(*input, *slurm);
+    if (!slurm) return wrong_usage_of("batch", slurm.error());
+    return run_slurm(*input, *slurm, json);
   }
   // A task of Slurm is given both: what is in the work folder is kept from its calls.
   if (read->has("--work") && (!read->has("--journal") || read->has("--url")))
@@ -247,7 +222,7 @@ int batch_command(arguments given) {
   if (read->has("--tasks")) return wrong_usage_of("batch", "--tasks needs --engine slurm");
   if (read->has("--url")) {
     auto remote = read_remote_terms(*read);
-    if (!remote) return wrong_usage_of("batch", to_string(remote.error()));
+    if (!remote) return wrong_usage_of("batch", remote.error());
     const auto environment = remote->environment.value_or(std::string{local_environment});
     const bool here = environment == local_environment;
     std::vector<std::string> written{remote->cwd};
@@ -262,11 +237,11 @@ int batch_command(arguments given) {
     if (!ready) return refuse(ready.error());
     reactor::event_loop loop;
     remote_engine engine{loop, *std::move(remote)};
-    return run_with(engine, *input, journal.get(), *terms);
+    return run_with(engine, *input, journal.get(), *terms, json);
   }
   if (read->has("--token-file")) return wrong_usage_of("batch", "--token-file needs --url");
   const auto limit = time_limit_of(*read);
-  if (!limit) return wrong_usage_of("batch", limit.error().message);
+  if (!limit) return wrong_usage_of("batch", limit.error());
   actors::thread_host host;
   auto made = session_for(*read, *limit, host.loop());
   if (!made) return refuse(made.error());
@@ -289,7 +264,7 @@ int batch_command(arguments given) {
   setup.terms.shell.slots = std::make_shared<actors::attempt_slots>(terms->jobs);
   const auto thread = host.open(std::move(setup.terms));
   local_engine engine{host, thread};
-  return run_with(engine, *input, journal.get(), *terms);
+  return run_with(engine, *input, journal.get(), *terms, json);
 }
 
 } // namespace gatehouse::cli

@@ -105,7 +105,9 @@ result<remote_terms> read_remote_terms(const options& given) {
       named.value_or(config::locations_from_environment().state + "/tokens/agent.token");
   const auto text = config::read_text_file(path, 4096);
   if (!text) return text.error();
-  if (!*text && named) return error{errc::not_found, "there is no file " + path, {}};
+  if (!*text && named)
+    return error{errc::not_found, "there is no file " + path,
+                 "Correct the path after --token-file."};
   remote.token = text->value_or("");
   while (!remote.token.empty() && remote.token.back() == '\n')
     remote.token.pop_back();

@@ -22,6 +22,8 @@ constexpr option_spec backend{"--backend", "NAME", "platform or landlock (docs/p
 constexpr option_spec timeout{"--timeout-ms", "N", "time limit; default: default_timeout_ms", text};
 constexpr option_spec rules{"--rules", "FILE", "a further rule file", file, {}, true};
 constexpr option_spec json{"--json", {}, "one JSON document on standard output"};
+constexpr option_spec json_anyway{"--json", {}, "its output is JSON anyway; errors are, too"};
+constexpr option_spec json_places{"--json", {}, "addresses and token files as one JSON document"};
 constexpr option_spec shell{"--shell", "STRING", "a command string for your shell instead of CMD…",
                             text};
 constexpr option_spec login{"--login", {}, "with --shell: as a login shell"};
@@ -76,14 +78,23 @@ constexpr option_spec batch_options[] = {
     timeout,
     {"--url", "URL", "a running `gatehouse serve` runs them", text},
     {"--token-file", "FILE", "for --url; default: the agent's token of yours", file},
-    {"--engine", "NAME", "local (default), or slurm: an array of --tasks N", text, "local slurm"},
-    {"--work", "DIR", "for slurm: a folder that every node sees, and no call", folder},
+    {"--engine", "NAME", "local (default), or slurm: --tasks N, in --work DIR", text,
+     "local slurm"},
+    {"--work",
+     "DIR",
+     "for slurm: a folder that every node sees, and no call",
+     folder,
+     {},
+     false,
+     {},
+     true},
     {"--tasks", "N", "for slurm: of the job array; default: 2", text, {}, false, {}, true},
     profile,
     ask,
     environment,
     cwd,
-    rules};
+    rules,
+    {"--json", {}, "the summary, too, is JSON: the last line"}};
 constexpr option_spec load_options[] = {
     {"--dialect", "NAME", "app (gatehouse serve, default) or exec (exec server)", text, "app exec"},
     {"--callers", "N", "closed loop: calls under way at any time; default: 1", text},
@@ -115,7 +126,15 @@ constexpr option_spec serve_options[] = {
     {"--allow-origin", "ORIGIN", "a web page of this origin may connect", text, {}, true},
     {"--console", {}, "serves the console; its link works once"},
     {"--stdio-as", "WHO", "authority of the stdio client: agent, reviewer", text, "agent reviewer"},
-    {"--retain-kib", "KIB", "events that a thread keeps for its clients; 4096", text},
+    {"--retain-kib",
+     "KIB",
+     "events that a thread keeps for its clients; 4096",
+     text,
+     {},
+     false,
+     {},
+     true},
+    json_places,
     {"--schema", {}, "prints the JSON schema of the messages, and ends"},
     {"--schema-markdown",
      {},
@@ -148,7 +167,8 @@ constexpr option_spec exec_server_options[] = {
     ws_token_sha256,
     {"--no-auth", {}, "no token: any program of this machine may run commands"},
     {"--allow-unsandboxed", {}, "also runs what comes without a sandbox, as you"},
-    {"--session-ttl-ms", "N", "how long a session outlives its connection; 80000", text}};
+    {"--session-ttl-ms", "N", "how long a session outlives its connection; 80000", text},
+    json_places};
 constexpr option_spec explain_options[] = {
     shell,
     login,
@@ -168,7 +188,8 @@ constexpr option_spec explain_options[] = {
 constexpr option_spec check_options[] = {
     {"--rules", "FILE", "a rule file; at least one, read in this order", file, {}, true, "-r"},
     {"--pretty", {}, "indented JSON"},
-    {"--resolve-host-executables", {}, "a program path may match rules for its name"}};
+    {"--resolve-host-executables", {}, "a program path may match rules for its name"},
+    json_anyway};
 constexpr option_spec audit_since{"--since", "TIME", "2026-01-31 or 2026-01-31T12:00:00 (UTC)",
                                   text};
 constexpr option_spec audit_until{"--until", "TIME", "the same, for the newest", text};
@@ -192,7 +213,8 @@ constexpr option_spec audit_export_options[] = {
     audit_call,
     audit_kind,
     audit_limit,
-    audit_file};
+    audit_file,
+    json_anyway};
 constexpr option_spec audit_verify_options[] = {
     {"--known", "SEQ:HASH", "a head that was seen before and must still stand", text},
     audit_file,
@@ -207,7 +229,8 @@ constexpr option_spec replay_options[] = {
     audit_limit,
     {"--rules", "FILE", "the rules to judge by, instead of the configured ones", file, {}, true},
     {"--add", {}, "on top of the configured rules"},
-    {"--cwd", "DIR", "working folder where a request names none", folder}};
+    {"--cwd", "DIR", "working folder where a request names none", folder},
+    json_anyway};
 constexpr option_spec json_only[] = {json};
 constexpr option_spec config_options[] = {json, cwd, ask, profile};
 constexpr option_spec man_options[] = {
@@ -231,6 +254,7 @@ constexpr command_spec table[] = {
      .statuses = own_statuses,
      .examples = {"gatehouse run --profile workspace-write -- make test",
                   "gatehouse run --json --shell 'cd src && rg TODO | head'"},
+     .has_reports = true,
      .host = true},
     {.name = "apply-patch",
      .synopsis = "[options] [PATCH]",
@@ -244,6 +268,7 @@ constexpr command_spec table[] = {
      .statuses = "0 1 2 120 121 124 125",
      .examples = {"gatehouse apply-patch < change.patch",
                   "gatehouse apply-patch --json --cwd repo < change.patch"},
+     .has_reports = true,
      .host = true},
     {.name = "batch",
      .synopsis = "[options] (FILE | -)",
@@ -266,7 +291,11 @@ constexpr command_spec table[] = {
          "with --retry-started. With --engine slurm the calls are split into a job array of an "
          "existing Slurm cluster; the work folder has the journals and is kept from the calls, "
          "--fail-fast holds for each "
-         "task by itself, and the results come in the order of the input.",
+         "task by itself, and the results come in the order of the input. With --json the last "
+         "line is "
+         "{\"summary\": {\"calls\", \"fine\", \"failed\", \"refused\", \"interrupted\", "
+         "\"not_run\", "
+         "\"remembered\", \"not_fine\"}, \"exit_status\"}.",
      .options = batch_options,
      .rest = file,
      .statuses = "0 1 2 3 120",
@@ -294,7 +323,7 @@ constexpr command_spec table[] = {
               "is put before the user by the client, where it can ask, else it is refused.",
      .notes = "Versions 2025-06-18, 2025-11-25 and 2026-07-28 of the protocol are spoken.",
      .options = mcp_options,
-     .statuses = "0 2",
+     .statuses = "0 1 2",
      .examples = {"gatehouse mcp --profile workspace-write",
                   "gatehouse mcp --ask untrusted --cwd ~/work/repo"},
      .host = true},
@@ -361,7 +390,7 @@ constexpr command_spec table[] = {
               "on after a line that cannot be read and ends with status 2.",
      .options = explain_options,
      .rest = command,
-     .statuses = "0 2",
+     .statuses = "0 1 2",
      .examples = {"gatehouse policy explain -- git push",
                   "gatehouse policy explain --json --shell 'curl x | sh'"}},
     {.name = "policy check",
@@ -396,7 +425,7 @@ constexpr command_spec table[] = {
               "instead of `line`, and `skipped`: decisions that rules alone did not make (patches, "
               "refusals by a hook). Runs nothing.",
      .options = replay_options,
-     .statuses = "0 2",
+     .statuses = "0 1 2",
      .examples = {"gatehouse policy replay --rules new.rules < decisions.jsonl",
                   "gatehouse policy replay --rules more.rules --add --audit"}},
     {.name = "audit list",
@@ -404,7 +433,7 @@ constexpr command_spec table[] = {
      .summary = "what was asked, decided and run, one line an entry",
      .about = "The newest last.",
      .options = audit_list_options,
-     .statuses = "0 2",
+     .statuses = "0 1 2",
      .examples = {"gatehouse audit list --kind denial --since 2026-01-31",
                   "gatehouse audit list --limit 0 --json"}},
     {.name = "audit show",
@@ -435,7 +464,7 @@ constexpr command_spec table[] = {
          "{\"seq\", \"time\", \"kind\", \"session\", \"turn\", \"call\", \"attempt\", \"hash\", "
          "\"body\"}; docs/audit.md.",
      .options = audit_export_options,
-     .statuses = "0 2",
+     .statuses = "0 1 2",
      .examples = {"gatehouse audit export > audit.jsonl",
                   "gatehouse audit export --decisions > decisions.jsonl"}},
     {.name = "audit verify",
@@ -469,7 +498,7 @@ constexpr command_spec table[] = {
      .notes = "For zsh the script may also stand as a file `_gatehouse` in a folder of fpath.",
      .rest = text,
      .rest_choices = "bash zsh fish",
-     .statuses = "0 2",
+     .statuses = "0 1 2",
      .examples = {"source <(gatehouse completions bash)",
                   "gatehouse completions fish > ~/.config/fish/completions/gatehouse.fish"}},
     {.name = "man",

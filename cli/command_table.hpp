@@ -49,7 +49,8 @@ struct command_spec {
   std::string_view rest_choices = {};
   std::string_view statuses; ///< of exit_statuses(), with spaces between: "own 2 120"
   std::string_view examples[2];
-  bool host = false; ///< runs in gatehouse-host, since it needs actors
+  bool has_reports = false; ///< its document is the report of a call, also when there was none
+  bool host = false;        ///< runs in gatehouse-host, since it needs actors
 };
 
 /// Commands with a first word in common, which the list of all commands shows in one line.

@@ -183,20 +183,11 @@ int config_command(arguments given) {
   if (!words.given) return words.status;
   const auto& read = words.given;
   const auto start = load_for(*read);
-  if (!start) {
-    complain(start.error());
-    return exit_wrong_usage;
-  }
+  if (!start) return fail(start.error(), exit_wrong_usage);
   const auto audit = config::load_audit_settings(start->where);
-  if (!audit) {
-    complain(audit.error());
-    return exit_wrong_usage;
-  }
+  if (!audit) return fail(audit.error(), exit_wrong_usage);
   const auto environments = config::load_environments(start->where);
-  if (!environments) {
-    complain(environments.error());
-    return exit_wrong_usage;
-  }
+  if (!environments) return fail(environments.error(), exit_wrong_usage);
   const auto rows = rows_of(start->loaded.settings, *audit, *environments);
   auto warnings = start->loaded.warnings;
   for (const auto* more : {&audit->warnings, &environments->warnings})

@@ -14,6 +14,8 @@
 #include "config/private_file.hpp"
 #include "config/user_shell.hpp"
 #include "policy/path_text.hpp"
+#include "protocol/json_writer.hpp"
+#include "protocol/utf8.hpp"
 #include "reactor/signals.hpp"
 #include "sandbox/command_environment.hpp"
 
@@ -57,6 +59,20 @@ exec_server_terms server_terms(reactor::event_loop& loop, const config::location
   return terms;
 }
 
+/// What clients need to connect, for programs.
+std::string listening_json(const std::string& url, const std::string& token_file) {
+  json_writer out;
+  out.open('{');
+  out.key("urls");
+  out.open('[');
+  out.item();
+  out.text(url);
+  out.close(']');
+  if (!token_file.empty()) out.field("token_file", to_valid_utf8(token_file));
+  out.close('}');
+  return std::move(out).take() + "\n";
+}
+
 } // namespace
 
 int exec_server_command(arguments given) {
@@ -68,54 +84,50 @@ int exec_server_command(arguments given) {
   std::error_code ec;
   const auto folder = std::filesystem::current_path(ec).string();
   const auto at = read_listen_address(listen, folder);
-  if (!at) return wrong_usage_of("exec-server", at.error().message);
+  if (!at) return wrong_usage_of("exec-server", at.error());
   const auto given_token = ws_token_of(*read, folder, "--token-file");
-  if (!given_token) return wrong_usage_of("exec-server", to_string(given_token.error()));
+  if (!given_token) return wrong_usage_of("exec-server", given_token.error());
   if (read->has("--no-auth") && (read->value("--token-file") || *given_token))
     return wrong_usage_of("exec-server", "--no-auth and a token exclude each other");
   const auto ttl = read->whole_number("--session-ttl-ms", 0, 86'400'000);
-  if (!ttl) return wrong_usage_of("exec-server", ttl.error().message);
+  if (!ttl) return wrong_usage_of("exec-server", ttl.error());
   const auto where = config::locations_from_environment();
   reactor::event_loop loop;
   auto terms = server_terms(loop, where, read->has("--allow-unsandboxed"));
   terms.detached = std::chrono::milliseconds{ttl->value_or(80'000)};
   auto audit = open_audit(where, loop);
-  if (!audit) {
-    complain(audit.error());
-    return exit_wrong_usage;
-  }
+  if (!audit) return fail(audit.error(), exit_wrong_usage);
   terms.host.audit = *std::move(audit);
   // A command that reads a token can start others without its client; what others did is not for
   // it either.
   std::vector<std::string> hidden;
   if (!where.state.empty()) hidden = {where.state + "/tokens", audit_folder(where)};
   const bool stdio = at->what == listen_address::kind::stdio;
+  if (stdio && read->has("--json"))
+    return wrong_usage_of("exec-server", "--json and stdio exclude each other: messages are all "
+                                         "that standard output is for then");
+  std::string token_file; // that clients read
   actors::admission_terms admission;
   admission.own_uid = ::geteuid();
   admission.open_to_agents = read->has("--no-auth");
   admission.agent_token = *given_token;
   if (const auto file = read->value("--ws-token-file"))
-    hidden.push_back(policy::absolute_below(folder, *file));
+    hidden.push_back(token_file = policy::absolute_below(folder, *file));
   if (!stdio && !admission.open_to_agents && !admission.agent_token) {
     const auto path = policy::absolute_below(
         folder, read->value("--token-file").value_or(where.state + "/tokens/exec.token"));
     const auto own = config::require_own_folder(where.state);
     auto token = own ? config::read_or_make_token(path) : result<std::string>{own.error()};
-    if (!token) {
-      complain(token.error());
-      return exit_wrong_usage;
-    }
+    if (!token) return fail(token.error(), exit_wrong_usage);
     admission.agent_token = actors::sha256_of(*token);
     if (read->value("--token-file")) hidden.push_back(path);
     print_error("token: " + path + "\n");
+    token_file = path;
   }
 
   // Nor are the tokens that this user holds of other servers for what runs here.
   const auto others = config::load_environments(where);
-  if (!others) {
-    complain(others.error());
-    return exit_wrong_usage;
-  }
+  if (!others) return fail(others.error(), exit_wrong_usage);
   terms.host.hidden_paths = [hidden, tokens = config::live_token_files{where, *others}]() mutable {
     auto all = tokens.now();
     all.insert(all.end(), hidden.begin(), hidden.end());
@@ -138,15 +150,13 @@ int exec_server_command(arguments given) {
         if (!how) failed = how.error();
         stopped = true;
       });
-  if (!opened) {
-    complain(opened.error());
+  if (!opened) return fail(opened.error(), exit_failed);
+  if (!stdio && !print(read->has("--json") ? listening_json((*opened)->url(), token_file)
+                                           : (*opened)->url() + "\n"))
     return exit_failed;
-  }
-  if (!stdio && !print((*opened)->url() + "\n")) return exit_failed;
   loop.run_until([&] { return stopped; });
   if (!failed) return exit_ok;
-  complain(*failed);
-  return exit_failed;
+  return fail(*failed, exit_failed);
 }
 
 } // namespace gatehouse::cli

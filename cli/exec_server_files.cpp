@@ -321,10 +321,7 @@ file_answer perform_file_call(const file_call& call) {
 int file_call_command() {
   const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
   const auto call = decode_own_file_call(text);
-  if (!call) {
-    complain(call.error());
-    return exit_wrong_usage;
-  }
+  if (!call) return fail(call.error(), exit_wrong_usage);
   return print(encode_file_answer(perform_file_call(*call))) ? exit_ok : exit_failed;
 }
 

@@ -22,9 +22,11 @@ int say(std::string_view text) {
 int become_host(char** argv) {
   const auto host = beside_me("gatehouse-host");
   if (!host.empty()) ::execv(host.c_str(), argv);
-  complain("cannot start " + (host.empty() ? std::string{"gatehouse-host"} : host) + ": " +
-           std::strerror(errno) + "\n  next: install gatehouse-host beside gatehouse.");
-  return exit_wrong_usage;
+  return fail({gatehouse::errc::not_found,
+               "cannot start " + (host.empty() ? std::string{"gatehouse-host"} : host) + ": " +
+                   std::strerror(errno),
+               "install gatehouse-host beside gatehouse."},
+              exit_wrong_usage);
 }
 
 int policy_command(arguments given) {
@@ -42,6 +44,7 @@ int main(int argc, char** argv) {
   const arguments given{const_cast<const char* const*>(argv) + 1,
                         static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
+  if (asks_for_json(given)) tell_failures_as(failure_document::failure);
   if (const auto* command = find_command(name); command && command->host) return become_host(argv);
   if (name == "file-call") return file_call_command();
   if (name == "sandbox") return sandbox_command(given.subspan(1));
@@ -55,7 +58,7 @@ int main(int argc, char** argv) {
   if (name == "help") return help_command(given.subspan(1));
   if (name == "--help" || name == "-h") return help_command({});
   if (name.empty())
-    return wrong_usage("a command is missing",
+    return wrong_usage({gatehouse::errc::invalid_request, "a command is missing", {}},
                        "gatehouse run -- make test\n  all commands: gatehouse --help");
   return no_such_command(name);
 }

@@ -36,7 +36,9 @@ bool write_file(const std::string& path, std::string_view text) {
   }
   const int number = errno;
   if (fd >= 0 && ::close(fd) != 0) written = false;
-  if (!written) complain("cannot write " + path + ": " + std::strerror(number));
+  if (!written)
+    complain("cannot write " + path + ": " + std::strerror(number) +
+             "\n  next: name a folder that is there and that you may write.");
   return written;
 }
 
@@ -52,8 +54,10 @@ int write_all_pages(const std::string& folder) {
 int no_such_command(std::string_view name) {
   const auto meant = nearest_command(name);
   return wrong_usage(
-      "`" + std::string{name} + "` is not a command" +
-          (meant.empty() ? std::string{} : "; did you mean `" + std::string{meant} + "`?"),
+      {errc::invalid_request,
+       "`" + std::string{name} + "` is not a command" +
+           (meant.empty() ? std::string{} : "; did you mean `" + std::string{meant} + "`?"),
+       {}},
       "gatehouse run -- make test\n  all commands: gatehouse --help");
 }
 
@@ -78,7 +82,8 @@ int group_command(std::string_view group, arguments given) {
   const auto what =
       name.empty() ? "`" + std::string{group} + "` needs the name of what to do"
                    : "`" + std::string{name} + "` is not a command of `" + std::string{group} + "`";
-  return wrong_usage(what + ": " + names, "gatehouse " + std::string{group} + " --help");
+  return wrong_usage({errc::invalid_request, what + ": " + names, {}},
+                     "gatehouse " + std::string{group} + " --help");
 }
 
 int completions_command(arguments given) {

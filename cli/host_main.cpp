@@ -29,8 +29,10 @@ int run(gatehouse::cli::arguments given) {
   if (name == "exec-server") return exec_server_command(given.subspan(1));
   if (name == "serve") return serve_command(given.subspan(1));
   if (name == "review") return review_command(given.subspan(1));
-  return wrong_usage(name.empty() ? std::string{"a command is missing"}
-                                  : "`" + std::string{name} + "` is not part of this version",
+  return wrong_usage({gatehouse::errc::invalid_request,
+                      name.empty() ? std::string{"a command is missing"}
+                                   : "`" + std::string{name} + "` is not part of this version",
+                      {}},
                      "gatehouse run -- make test");
 }
 
@@ -44,9 +46,9 @@ int main(int argc, char** argv) {
   } catch (const std::exception& lacking) {
     // Threads, descriptors of the event loop, memory: without them nothing can be started, and what
     // this process had started ends with it.
-    complain("cannot go on: " + std::string{lacking.what()} +
-             "\n  next: end other programs, or raise the limits of open files, processes and "
-             "memory (ulimit -a).");
-    return gatehouse::sandbox::exit_no_boundary;
+    return fail({gatehouse::errc::io, "cannot go on: " + std::string{lacking.what()},
+                 "end other programs, or raise the limits of open files, processes and memory "
+                 "(ulimit -a)."},
+                gatehouse::sandbox::exit_no_boundary);
   }
 }

@@ -37,7 +37,9 @@ result<std::string> token_of(const options& given, load_protocol protocol) {
       (protocol == load_protocol::app ? "/tokens/agent.token" : "/tokens/exec.token"));
   const auto text = config::read_text_file(path, 4096);
   if (!text) return text.error();
-  if (!*text && named) return error{errc::not_found, "there is no file " + path, {}};
+  if (!*text && named)
+    return error{errc::not_found, "there is no file " + path,
+                 "Correct the path after --token-file."};
   auto token = text->value_or("");
   while (!token.empty() && token.back() == '\n')
     token.pop_back();
@@ -92,7 +94,8 @@ result<load_terms> read_load_terms(const options& given) {
   if (const auto file = given.value("--mix")) {
     const auto text = config::read_text_file(*file, std::size_t{16} << 20U);
     if (!text) return text.error();
-    if (!*text) return error{errc::not_found, "there is no file " + *file, {}};
+    if (!*text)
+      return error{errc::not_found, "there is no file " + *file, "Correct the path after --mix."};
     auto mix = read_mix(**text, *file, terms.protocol);
     if (!mix) return mix.error();
     terms.mix = *std::move(mix);
@@ -106,9 +109,10 @@ int load_command(arguments given) {
   const auto words = open_command_line("load", given);
   if (!words.given) return words.status;
   const auto& read = words.given;
-  if (read->rest().size() != 1) return wrong_usage_of("load", "one URL");
+  if (read->rest().size() != 1)
+    return wrong_usage_of("load", "name one server: ws://HOST:PORT or unix:///PATH");
   const auto terms = read_load_terms(*read);
-  if (!terms) return wrong_usage_of("load", to_string(terms.error()));
+  if (!terms) return wrong_usage_of("load", terms.error());
 
   reactor::event_loop loop;
   bool stop = false;
@@ -117,6 +121,11 @@ int load_command(arguments given) {
   if (!signals) complain(signals.error());
   load_run run{loop, *terms};
   const auto& result = run.run([&] { return stop; });
+  if (!result.broken.empty() && result.latency.count() == 0 && result.failed == 0)
+    return fail({errc::io, terms->url + ": " + result.broken,
+                 "Is a server running there? `gatehouse serve` and `gatehouse exec-server` print "
+                 "their addresses."},
+                exit_failed);
   bool written =
       print(read->has("--json") ? load_json(*terms, result) : load_summary(*terms, result));
   if (const auto file = read->value("--html")) {
@@ -124,7 +133,7 @@ int load_command(arguments given) {
     page << load_page(*terms, result);
     page.flush();
     if (!page) {
-      complain("cannot write " + *file);
+      complain("cannot write " + *file + "\n  next: name a place that you may write after --html.");
       written = false;
     }
   }

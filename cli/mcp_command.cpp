@@ -43,14 +43,9 @@ int mcp_command(arguments given) {
   const auto& read = words.given;
   actors::thread_host host;
   auto setup = session_for_client(*read, host.loop());
-  if (!setup) {
-    complain(setup.error());
-    return exit_wrong_usage;
-  }
-  if (const auto audit = begin_audit(config::locations_from_environment(), host, "mcp"); !audit) {
-    complain(audit.error());
-    return exit_wrong_usage;
-  }
+  if (!setup) return fail(setup.error(), exit_wrong_usage);
+  if (const auto audit = begin_audit(config::locations_from_environment(), host, "mcp"); !audit)
+    return fail(audit.error(), exit_wrong_usage);
   warn(setup->warnings);
   const auto thread = host.open(std::move(setup->terms));
   bool stop = false;
@@ -73,15 +68,11 @@ int mcp_command(arguments given) {
   server->begin();
   const auto signals = reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP},
                                                    [&](int) { stop = true; });
-  if (!signals) {
-    complain(signals.error());
-    return exit_failed;
-  }
+  if (!signals) return fail(signals.error(), exit_failed);
   host.loop().run_until([&] { return stop; });
   server->lost();
   if (!why) return exit_ok;
-  complain(*why);
-  return exit_failed;
+  return fail(*why, exit_failed);
 }
 
 } // namespace gatehouse::cli

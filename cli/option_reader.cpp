@@ -59,7 +59,11 @@ result<options> read_options(arguments given, const command_spec& command) {
       ++at;
       break;
     }
-    if (!word.starts_with('-') || word == "-") break;
+    if (!word.starts_with('-') || word == "-") {
+      if (command.rest == value_kind::command) break;
+      read.rest_.emplace_back(word);
+      continue;
+    }
     const auto equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     const auto name = word.substr(0, equals);
     const auto is_it = [&](const option_spec& o) {
@@ -99,7 +103,11 @@ command_line open_command_line(std::string_view command, arguments words) {
   const auto* row = find_command(command);
   assert(row);
   auto read = read_options(words, *row);
-  if (!read) return {std::nullopt, wrong_usage_of(command, read.error().message)};
+  const bool json = read ? read->has("--json") || read->has("--jsonl") : asks_for_json(words);
+  tell_failures_as(!json              ? failure_document::none
+                   : row->has_reports ? failure_document::report
+                                      : failure_document::failure);
+  if (!read) return {std::nullopt, wrong_usage_of(command, read.error())};
   if (read->has("--help")) return {std::nullopt, print(help_of(*row)) ? exit_ok : exit_failed};
   if (row->rest == value_kind::none && !read->rest().empty())
     return {std::nullopt,
@@ -107,7 +115,19 @@ command_line open_command_line(std::string_view command, arguments words) {
   return {*std::move(read)};
 }
 
+bool asks_for_json(arguments words) {
+  for (const std::string_view word : words) {
+    if (word == "--") return false;
+    if (word == "--json" || word == "--jsonl") return true;
+  }
+  return false;
+}
+
 int wrong_usage_of(std::string_view command, std::string_view what) {
+  return wrong_usage_of(command, error{errc::invalid_request, std::string{what}, {}});
+}
+
+int wrong_usage_of(std::string_view command, const error& what) {
   const auto* row = find_command(command);
   assert(row);
   return wrong_usage(what, std::string{row->examples[0]} + "\n  all options: gatehouse " +

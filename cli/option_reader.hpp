@@ -28,7 +28,8 @@ public:
   /// errc::invalid_request.
   [[nodiscard]] result<std::optional<std::uint64_t>>
   whole_number(std::string_view name, std::uint64_t least, std::uint64_t most) const;
-  /// What follows `--`, or starts at the first word that is no option.
+  /// The words that are no options, and all that follow `--`; of a command that takes a program and
+  /// its words, all from the first one that is no option.
   [[nodiscard]] const std::vector<std::string>& rest() const noexcept { return rest_; }
 
 private:
@@ -37,10 +38,10 @@ private:
   std::vector<std::string> rest_;
 };
 
-/// Reads `--name value`, `--name=value`, `-n value` and `--flag` up to `--` or the first other
-/// word, as the table has the command; `--help` and `-h` belong to every command. An unknown
-/// option, one given twice, or one without its value is errc::invalid_request, with the option that
-/// was probably meant.
+/// Reads `--name value`, `--name=value`, `-n value` and `--flag` up to `--`, or, of a command that
+/// takes a program and its words, up to the first other word, as the table has the command;
+/// `--help` and `-h` belong to every command. An unknown option, one given twice, or one without
+/// its value is errc::invalid_request, with the option that was probably meant.
 result<options> read_options(arguments given, const command_spec& command);
 
 /// `--timeout-ms`, above 0.
@@ -57,8 +58,12 @@ struct command_line {
 /// @param command a name of the table
 command_line open_command_line(std::string_view command, arguments words);
 
+/// Does a program read the answer? Also of words that cannot be read otherwise.
+bool asks_for_json(arguments words);
+
 /// Says what is wrong with the words after `command`, shows its first example, and where to read
 /// on; returns exit_wrong_usage.
 int wrong_usage_of(std::string_view command, std::string_view what);
+int wrong_usage_of(std::string_view command, const error& what);
 
 } // namespace gatehouse::cli

@@ -1,11 +1,39 @@
 #include "cli/output.hpp"
 
+#include "protocol/call_report_json.hpp"
+#include "protocol/denial_message.hpp"
+
 #include <cerrno>
+#include <utility>
 
 #include <unistd.h>
 
 namespace gatehouse::cli {
 namespace {
+
+failure_document documents = failure_document::none;
+
+/// What reads reports of calls gets one of a call that never was.
+std::string report_of(const error& why, int status) {
+  call_report report;
+  report.ending = call_ending::failed;
+  report.evaluation.requirement.reason = why.message;
+  report.evaluation.requirement.refused_by = refused_by::handler;
+  report.message = failure_message(why);
+  report.failure = why;
+  return encode_call_report(report, status);
+}
+
+void print_document(const error& why, int status) {
+  switch (documents) {
+  case failure_document::none: return;
+  case failure_document::failure:
+    print("{\"failure\":" + encode_error(why) + ",\"exit_status\":" + std::to_string(status) +
+          "}\n");
+    return;
+  case failure_document::report: print(report_of(why, status) + "\n"); return;
+  }
+}
 
 bool write_all(int fd, std::string_view text) noexcept {
   while (!text.empty()) {
@@ -40,8 +68,25 @@ void warn(const std::vector<std::string>& warnings) {
     complain("warning: " + warning);
 }
 
-int wrong_usage(std::string_view what, std::string_view example) {
-  complain(std::string{what} + "\n  for example: " + std::string{example});
+void tell_failures_as(failure_document form) noexcept {
+  documents = form;
+}
+
+int fail(const error& why, int status) {
+  print_document(why, status);
+  complain(why);
+  return status;
+}
+
+int wrong_usage(const error& what, std::string_view example) {
+  auto remedy = what.remedy;
+  if (remedy.empty()) {
+    remedy = "For example: " + std::string{example};
+    for (auto at = remedy.find("\n  "); at != std::string::npos; at = remedy.find("\n  ", at))
+      remedy.replace(at, 3, "; ");
+  }
+  print_document({what.code, what.message, std::move(remedy)}, exit_wrong_usage);
+  complain(to_string(what) + "\n  for example: " + std::string{example});
   return exit_wrong_usage;
 }
 

@@ -2,6 +2,7 @@
 
 #include "protocol/error.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,23 @@ void complain(const error& failure);
 /// "gatehouse: warning: …" for each.
 void warn(const std::vector<std::string>& warnings);
 
-/// Says what is wrong with the command line and how a right one looks; returns exit_wrong_usage.
-int wrong_usage(std::string_view what, std::string_view example);
+/// What a program reads on standard output when a command fails.
+enum class failure_document : std::uint8_t {
+  none,    ///< nothing: people read the words on standard error
+  failure, ///< {"failure": {"kind", "message", "remedy"?}, "exit_status"}
+  report,  ///< the same within the report of a call that never ran (`gatehouse run --json`)
+};
+/// For every failure of this process from here on. open_command_line() sets it, since `--json` asks
+/// for one.
+void tell_failures_as(failure_document form) noexcept;
+
+/// The end of a command that failed: says why on standard error and, where a program reads, as the
+/// one document on standard output.
+/// @returns `status`, which stands in the document
+int fail(const error& why, int status);
+
+/// Fails with what is wrong with the command line, and how a right one looks.
+/// @returns exit_wrong_usage
+int wrong_usage(const error& what, std::string_view example);
 
 } // namespace gatehouse::cli

@@ -24,6 +24,8 @@ result<check_options> read_check_options(arguments given) {
     const std::string_view word{given[at]};
     if (word == "--pretty") {
       read.pretty = true;
+    } else if (word == "--json") {
+      tell_failures_as(failure_document::failure);
     } else if (word == "--resolve-host-executables") {
       read.resolve = true;
     } else if (word == "--help" || word == "-h") {
@@ -50,11 +52,12 @@ result<check_options> read_check_options(arguments given) {
 } // namespace
 
 int policy_check_command(arguments given) {
+  tell_failures_as(failure_document::none); // `--json` may also be a word of the command
   const auto read = read_check_options(given);
-  if (!read) return wrong_usage_of("policy check", read.error().message);
+  if (!read) return wrong_usage_of("policy check", read.error());
   if (read->help) return open_command_line("policy check", given.first(1)).status;
   auto files = read_rule_files(read->rules);
-  if (complain_about(files)) return exit_failed;
+  if (const auto broken = faults_of(files)) return fail(*broken, exit_failed);
   const policy::rule_set rules{std::move(files)};
   const char* home = std::getenv("HOME");
   const auto matches =

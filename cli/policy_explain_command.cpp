@@ -15,6 +15,11 @@ namespace {
 
 constexpr std::size_t flush_above = 64u << 10;
 
+error of_option(const std::string& name, error why) {
+  why.message = name + ": " + why.message;
+  return why;
+}
+
 result<explain_request> request_from(const options& given) {
   explain_request request;
   if (const auto text = given.value("--shell"))
@@ -31,12 +36,12 @@ result<explain_request> request_from(const options& given) {
   }
   if (const auto json = given.value("--additional-permissions")) {
     auto overlay = decode_additional_permissions(*json);
-    if (!overlay) return overlay.error();
+    if (!overlay) return of_option("--additional-permissions", overlay.error());
     request.additional_permissions = std::move(*overlay);
   }
   if (const auto json = given.value("--prefix-rule")) {
     auto words = decode_words(*json);
-    if (!words) return words.error();
+    if (!words) return of_option("--prefix-rule", words.error());
     request.prefix_rule = std::move(*words);
   }
   return request;
@@ -76,9 +81,10 @@ int explain_lines(explainer& judge) {
       if (!flush()) return exit_failed;
       return all_read ? exit_ok : exit_wrong_usage;
     case line_reader::status::failed:
-      (void)flush();
-      complain(std::string{"cannot read standard input: "} + std::strerror(errno));
-      return exit_wrong_usage;
+      if (!flush()) return exit_failed;
+      return fail(
+          {errc::io, std::string{"cannot read standard input: "} + std::strerror(errno), {}},
+          exit_wrong_usage);
     }
     warn(judge.take_warnings());
   }
@@ -87,10 +93,7 @@ int explain_lines(explainer& judge) {
 int explain_one(explainer& judge, const options& given) {
   const auto request = request_from(given);
   auto answer = request ? judge.explain(*request) : result<explanation>{request.error()};
-  if (!answer) {
-    complain(answer.error());
-    return exit_wrong_usage;
-  }
+  if (!answer) return fail(answer.error(), exit_wrong_usage);
   const auto text =
       given.has("--json")
           ? encode_explain_answer(answer->evaluation, answer->sandbox) + "\n"
@@ -111,19 +114,13 @@ int policy_explain_command(arguments given) {
                                                 ? "the command is missing"
                                                 : "give one of --shell, --jsonl and a command");
   auto start = load_for(*read);
-  if (!start) {
-    complain(start.error());
-    return exit_wrong_usage;
-  }
+  if (!start) return fail(start.error(), exit_wrong_usage);
   config::rule_load_options rules;
   rules.files = read->values("--rules");
   rules.user_and_project = !read->has("--ignore-rules");
   rules.cwd = start->cwd;
   auto judge = explainer::make(std::move(*start), rules);
-  if (!judge) {
-    complain(judge.error());
-    return exit_wrong_usage;
-  }
+  if (!judge) return fail(judge.error(), exit_wrong_usage);
   warn(judge->take_warnings());
   return read->has("--jsonl") ? explain_lines(*judge) : explain_one(*judge, *read);
 }

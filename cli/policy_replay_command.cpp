@@ -52,10 +52,10 @@ int replay_input(explainer& judge, tally& count) {
   for (std::string_view line;;) {
     std::string out;
     const auto status = input.next(line);
-    if (status == line_reader::status::failed) {
-      complain(std::string{"cannot read standard input: "} + std::strerror(errno));
-      return exit_wrong_usage;
-    }
+    if (status == line_reader::status::failed)
+      return fail(
+          {errc::io, std::string{"cannot read standard input: "} + std::strerror(errno), {}},
+          exit_wrong_usage);
     if (status == line_reader::status::end) return exit_ok;
     judge_again(judge, status == line_reader::status::line ? line : std::string_view{},
                 static_cast<std::int64_t>(count.records + 1), count, out);
@@ -67,10 +67,8 @@ int replay_input(explainer& judge, tally& count) {
 int replay_audit(explainer& judge, const options& given, tally& count) {
   count.unit = "entry";
   const auto which = audit_filter_of(given, 0);
-  if (!which) return wrong_usage_of("policy replay", which.error().message);
-  const auto path =
-      given.value("--file").value_or(audit_path(config::locations_from_environment()));
-  const auto store = actors::audit_store::open(path, actors::audit_store::mode::read);
+  if (!which) return wrong_usage_of("policy replay", which.error());
+  const auto store = open_named_audit(given);
   bool written = true;
   const auto done = store ? read_decisions(**store, *which,
                                            [&](const recorded_line& one) {
@@ -81,10 +79,7 @@ int replay_audit(explainer& judge, const options& given, tally& count) {
                                              return written = print(out);
                                            })
                           : result<void>{store.error()};
-  if (!done) {
-    complain(done.error());
-    return exit_wrong_usage;
-  }
+  if (!done) return fail(done.error(), exit_wrong_usage);
   return written ? exit_ok : exit_failed;
 }
 
@@ -100,19 +95,13 @@ int policy_replay_command(arguments given) {
         return wrong_usage_of("policy replay", std::string{option} + " needs --audit");
   if (!read->has("--rules")) return wrong_usage_of("policy replay", "--rules is missing");
   auto start = load_for(*read);
-  if (!start) {
-    complain(start.error());
-    return exit_wrong_usage;
-  }
+  if (!start) return fail(start.error(), exit_wrong_usage);
   config::rule_load_options rules;
   rules.files = read->values("--rules");
   rules.configured = read->has("--add");
   rules.cwd = start->cwd;
   auto judge = explainer::make(std::move(*start), rules);
-  if (!judge) {
-    complain(judge.error());
-    return exit_wrong_usage;
-  }
+  if (!judge) return fail(judge.error(), exit_wrong_usage);
   warn(judge->take_warnings());
   tally count;
   const int status =

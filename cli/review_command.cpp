@@ -92,14 +92,11 @@ review_link_events base_events(review_end& end, const std::shared_ptr<bool>& was
   events.on_answered = [](const auto&, const auto&) {};
   events.on_lost = [&end, was_connected](const std::string& why) {
     if (*was_connected) return;
-    complain("cannot connect to the daemon: " + why +
-             "\n  next: is `gatehouse serve` running there?");
-    end.with(exit_failed);
+    end.with(fail(
+        {errc::io, "cannot connect to the daemon: " + why, "is `gatehouse serve` running there?"},
+        exit_failed));
   };
-  events.on_hopeless = [&end](const error& why) {
-    complain(why);
-    end.with(exit_failed);
-  };
+  events.on_hopeless = [&end](const error& why) { end.with(fail(why, exit_failed)); };
   return events;
 }
 
@@ -317,10 +314,9 @@ int review_command(arguments given) {
   if (!words.given) return words.status;
   const auto& read = *words.given;
   const auto daemon = find_daemon(read);
-  if (!daemon) {
-    complain(daemon.error());
-    return daemon.error().code == errc::not_found ? exit_failed : exit_wrong_usage;
-  }
+  if (!daemon)
+    return fail(daemon.error(),
+                daemon.error().code == errc::not_found ? exit_failed : exit_wrong_usage);
   if (read.has("--list")) return list_questions(*daemon, read.has("--json"));
   if (read.has("--json")) return json_reviewer{*daemon}.run();
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0)

@@ -48,6 +48,16 @@ std::vector<policy::rule_file> read_rule_files(const std::vector<std::string>& p
   return files;
 }
 
+std::optional<error> faults_of(const std::vector<policy::rule_file>& files) {
+  error all{errc::invalid_rules,
+            {},
+            "Correct it; `gatehouse policy test FILE` says when a rule file is well."};
+  for (const auto& file : files)
+    for (const auto& problem : file.problems)
+      all.message += (all.message.empty() ? "" : "\n") + config::describe(problem);
+  return all.message.empty() ? std::nullopt : std::optional{std::move(all)};
+}
+
 bool complain_about(const std::vector<policy::rule_file>& files) {
   bool any = false;
   for (const auto& file : files)

@@ -109,41 +109,9 @@ struct closed_at_the_end {
   ~closed_at_the_end() { writer.close(); }
 };
 
-/// The document of a call that never was (usage, configuration): what reads documents gets one.
-void print_refusal(const error& why, int status = exit_wrong_usage) {
-  call_report report;
-  report.ending = call_ending::failed;
-  report.evaluation.requirement.reason = why.message;
-  report.evaluation.requirement.refused_by = refused_by::handler;
-  report.message = failure_message(why);
-  report.failure = why;
-  print(encode_call_report(report, status) + "\n");
-}
-
-int wrong_words(const std::string& what, bool json) {
-  if (json) print_refusal({errc::invalid_request, what, {}});
-  return wrong_usage_of("run", what);
-}
-
-int wrong_settings(const error& why, bool json, int status = exit_wrong_usage) {
-  if (json) print_refusal(why, status);
-  complain(why);
-  return status;
-}
-
 /// A sandbox around us, which lets nobody write there, is no fault of the settings.
-int no_audit(const error& why, bool json) {
-  return wrong_settings(
-      why, json, why.code == errc::boundary_unavailable ? exit_no_boundary : exit_wrong_usage);
-}
-
-/// Also of words that cannot be read.
-bool wants_json(arguments given) {
-  for (const std::string_view word : given) {
-    if (word == "--") return false;
-    if (word == "--json") return true;
-  }
-  return false;
+int status_without_audit(const error& why) {
+  return why.code == errc::boundary_unavailable ? exit_no_boundary : exit_wrong_usage;
 }
 
 bool can_be_written(int fd) {
@@ -155,32 +123,27 @@ bool can_be_written(int fd) {
 
 int run_command(arguments given) {
   const auto words = open_command_line("run", given);
-  if (!words.given) {
-    if (words.status == exit_wrong_usage && wants_json(given))
-      if (const auto wrong = read_options(given, *find_command("run")); !wrong)
-        print_refusal(wrong.error());
-    return words.status;
-  }
-  const auto& read = words.given;
-  auto wish = read_wish(*read);
-  if (!wish) return wrong_words(wish.error().message, read->has("--json"));
-  return run_call(*read, *std::move(wish), report_style::summary);
+  if (!words.given) return words.status;
+  auto wish = read_wish(*words.given);
+  if (!wish) return wrong_usage_of("run", wish.error());
+  return run_call(*words.given, *std::move(wish), report_style::summary);
 }
 
 int run_call(const options& given, shell_request wish, report_style style) {
   const bool json = given.has("--json");
+  const std::string_view name = style == report_style::summary ? "run" : "apply-patch";
   const auto limit = time_limit_of(given);
-  if (!limit) return wrong_words(limit.error().message, json);
+  if (!limit) return wrong_usage_of(name, limit.error());
   wish.timeout = *limit;
   const auto start = load_for_place(given);
-  if (!start) return wrong_settings(start.error(), json);
+  if (!start) return fail(start.error(), exit_wrong_usage);
   actors::thread_host host;
   auto setup = set_up_thread(*start, given.values("--rules"), host.loop(), "run");
-  if (!setup) return wrong_settings(setup.error(), json);
+  if (!setup) return fail(setup.error(), exit_wrong_usage);
   if (const auto audit = begin_audit(start->where, host, "run"); !audit)
-    return no_audit(audit.error(), json);
+    return fail(audit.error(), status_without_audit(audit.error()));
   if (const auto moved = move_session(setup->terms, setup->places, given, host.loop()); !moved)
-    return wrong_words(to_string(moved.error()), json);
+    return wrong_usage_of(name, moved.error());
   warn(setup->warnings);
   auto& terms = setup->terms;
   // What a PostToolUse hook may still take away is not shown before it has been asked.
@@ -213,10 +176,7 @@ int run_call(const options& given, shell_request wish, report_style style) {
   const auto ended =
       host.run(thread, {"call-" + actors::random_id(), {}, tool_arguments{std::move(wish)}},
                [&] { return stops > 0 || broken(*out); });
-  if (!ended) {
-    complain(ended.error());
-    return exit_failed;
-  }
+  if (!ended) return fail(ended.error(), exit_failed);
   const auto& report = **ended;
   if (json) {
     out->write(to_stdout, encode_call_report(report) + "\n");

@@ -69,10 +69,7 @@ result<permission_profile> widen_and_narrow(const start_point& start, const opti
 int explain(const permission_profile& profile, const policy::access_context& context,
             sandbox_backend backend, bool managed_network) {
   const auto text = explain_sandbox(profile, context, backend, managed_network);
-  if (!text) {
-    complain(text.error());
-    return sandbox::exit_no_boundary;
-  }
+  if (!text) return fail(text.error(), sandbox::exit_no_boundary);
   return print(*text) ? exit_ok : exit_failed;
 }
 
@@ -85,34 +82,22 @@ int sandbox_command(arguments given) {
   if (read->rest().empty() && !read->has("--explain"))
     return wrong_usage_of("sandbox", "the command is missing");
   const auto start = load_for(*read);
-  if (!start) {
-    complain(start.error());
-    return exit_wrong_usage;
-  }
+  if (!start) return fail(start.error(), exit_wrong_usage);
   warn(start->loaded.warnings);
   auto chosen = choose_profile(*start);
   auto profile =
       chosen ? widen_and_narrow(*start, *read, chosen->project_roots, std::move(chosen->profile))
              : result<permission_profile>{chosen.error()};
-  if (!profile) {
-    complain(profile.error());
-    return exit_wrong_usage;
-  }
+  if (!profile) return fail(profile.error(), exit_wrong_usage);
   const auto protections = access_context_of(start->loaded.settings, start->where, start->cwd,
                                              std::move(chosen->project_roots));
-  if (!protections) {
-    complain(protections.error());
-    return exit_wrong_usage;
-  }
+  if (!protections) return fail(protections.error(), exit_wrong_usage);
   const auto& context = *protections;
   const bool managed_network = chosen->network && profile->network == network_policy::enabled;
   if (read->has("--explain") && start->loaded.settings.backend.value == sandbox_backend::seatbelt)
     return explain(*profile, context, sandbox_backend::seatbelt, managed_network);
   const auto backend = chosen_backend(start->loaded.settings);
-  if (!backend) {
-    complain(backend.error());
-    return exit_wrong_usage;
-  }
+  if (!backend) return fail(backend.error(), exit_wrong_usage);
   if (read->has("--explain")) return explain(*profile, context, *backend, managed_network);
   if (managed_network)
     warn({"the profile's network is managed, and no proxy runs here: nothing can be reached; use "

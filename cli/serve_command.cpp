@@ -13,7 +13,9 @@
 #include "config/private_file.hpp"
 #include "console/console_assets.hpp"
 #include "policy/path_text.hpp"
+#include "protocol/json_writer.hpp"
 #include "protocol/rpc/app_schema.hpp"
+#include "protocol/utf8.hpp"
 #include "reactor/heap_memory.hpp"
 #include "reactor/signals.hpp"
 
@@ -52,13 +54,17 @@ std::string reviewer_token_path(const options& given, const start_point& start) 
   return policy::absolute_below(start.cwd, path);
 }
 
+/// Empty: the agents' token is in no file that is known.
+std::string agent_token_path(const options& given, const start_point& start) {
+  if (given.has("--ws-token-sha256")) return {};
+  if (auto named = given.value("--ws-token-file")) return *std::move(named);
+  return given.value("--agent-token-file").value_or(start.where.state + "/tokens/agent.token");
+}
+
 result<actors::admission_terms> admission_of(const options& given, const start_point& start) {
   if (const auto own = config::require_own_folder(start.where.state); !own) return own.error();
   actors::admission_terms terms;
-  const auto named = given.value("--ws-token-file");
-  const auto agent =
-      named ? *named
-            : given.value("--agent-token-file").value_or(start.where.state + "/tokens/agent.token");
+  const auto agent = agent_token_path(given, start);
   const auto reviewer = reviewer_token_path(given, start);
   const auto given_token = ws_token_of(given, start.cwd, "--agent-token-file");
   if (!given_token) return given_token.error();
@@ -82,8 +88,7 @@ result<actors::admission_terms> admission_of(const options& given, const start_p
     terms.origins.push_back(*std::move(origin));
   }
   terms.own_uid = ::geteuid();
-  print_error("agent token: " +
-              (given.has("--ws-token-sha256") ? "the one with the given SHA-256" : agent) +
+  print_error("agent token: " + (agent.empty() ? "the one with the given SHA-256" : agent) +
               "\nreviewer token: " + reviewer + "\n");
   return terms;
 }
@@ -101,17 +106,43 @@ result<actors::console_door> console_of(const start_point& start) {
       {*folder, *cookie, actors::random_id() + actors::random_id(), console::assets()}};
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+/// What clients need to connect, for programs.
+std::string places_json(const options& given, const start_point& start, std::string_view urls,
+                        const std::string& console) {
+  json_writer out;
+  out.open('{');
+  out.key("urls");
+  out.open('[');
+  for (const auto& url : lines_of(urls)) {
+    out.item();
+    out.text(url);
+  }
+  out.close(']');
+  if (!console.empty()) out.field("console", console);
+  if (const auto agent = agent_token_path(given, start); !agent.empty())
+    out.field("agent_token_file", to_valid_utf8(policy::absolute_below(start.cwd, agent)));
+  out.field("reviewer_token_file", to_valid_utf8(reviewer_token_path(given, start)));
+  out.close('}');
+  return std::move(out).take() + "\n";
+}
+
 /// `gatehouse review` finds the daemon by it.
 result<std::unique_ptr<config::published_daemon>>
 publish(const options& given, const start_point& start, std::string_view urls) {
   config::daemon_record record;
   record.reviewer_token_file = reviewer_token_path(given, start);
   record.root = given.value("--root").value_or(start.cwd);
-  while (!urls.empty()) {
-    const auto end = urls.find('\n');
-    record.urls.emplace_back(urls.substr(0, end));
-    urls.remove_prefix(end + 1);
-  }
+  record.urls = lines_of(urls);
   if (record.urls.empty()) return std::unique_ptr<config::published_daemon>{};
   return config::published_daemon::publish(start.where.state, record);
 }
@@ -130,29 +161,30 @@ int serve_command(arguments given) {
     return wrong_usage_of("serve", "--stdio-as is agent or reviewer");
 
   const auto retain_kib = read->whole_number("--retain-kib", 16, 1U << 20U);
-  if (!retain_kib) return wrong_usage_of("serve", retain_kib.error().message);
+  if (!retain_kib) return wrong_usage_of("serve", retain_kib.error());
 
   const auto start = load_for(*read);
-  if (!start) {
-    complain(start.error());
-    return exit_wrong_usage;
-  }
+  if (!start) return fail(start.error(), exit_wrong_usage);
   const auto addresses = addresses_of(*read, start->cwd);
-  if (!addresses) return wrong_usage_of("serve", to_string(addresses.error()));
+  if (!addresses) return wrong_usage_of("serve", addresses.error());
+  if (read->has("--json") && std::ranges::any_of(*addresses, [](const listen_address& at) {
+        return at.what == listen_address::kind::stdio;
+      }))
+    return wrong_usage_of("serve", "--json and stdio:// exclude each other: messages are all that "
+                                   "standard output is for then");
   reactor::prepare_heap();
   actors::thread_host host;
   auto desk = thread_desk::make(*read, *start, host.loop());
   auto explain = explainer::make(*start, {read->values("--rules"), true, true, start->cwd});
   auto admission =
       desk && explain ? admission_of(*read, *start) : result<actors::admission_terms>{error{}};
-  if (!desk || !explain || !admission) {
-    complain(!desk ? desk.error() : !explain ? explain.error() : admission.error());
-    return exit_wrong_usage;
-  }
-  if (const auto audit = begin_audit(start->where, host, "serve"); !audit) {
-    complain(audit.error());
-    return exit_wrong_usage;
-  }
+  if (!desk || !explain || !admission)
+    return fail(!desk      ? desk.error()
+                : !explain ? explain.error()
+                           : admission.error(),
+                exit_wrong_usage);
+  if (const auto audit = begin_audit(start->where, host, "serve"); !audit)
+    return fail(audit.error(), exit_wrong_usage);
   std::optional<actors::console_door> console;
   if (read->has("--console")) {
     if (std::ranges::none_of(*addresses, [](const listen_address& at) {
@@ -160,10 +192,7 @@ int serve_command(arguments given) {
         }))
       return wrong_usage_of("serve", "--console needs a ws:// address to listen on");
     auto door = console_of(*start);
-    if (!door) {
-      complain(door.error());
-      return exit_wrong_usage;
-    }
+    if (!door) return fail(door.error(), exit_wrong_usage);
     console = *std::move(door);
   }
   warn(start->loaded.warnings);
@@ -188,7 +217,7 @@ int serve_command(arguments given) {
   std::vector<std::unique_ptr<listener>> listeners;
   std::string urls;
   bool stdio = false;
-  bool linked = false;
+  std::string link; // of the console
   for (const auto& at : *addresses) {
     auto opened = open_listener(
         host.loop(),
@@ -201,38 +230,33 @@ int serve_command(arguments given) {
           stop = true;
         },
         console ? &*console : nullptr);
-    if (!opened) {
-      complain(opened.error());
-      return exit_failed;
-    }
+    if (!opened) return fail(opened.error(), exit_failed);
     // The first TCP address is enough; the key works once.
-    if (console && at.what == listen_address::kind::tcp && !linked) {
-      linked = true;
-      print_error("console: http" + (*opened)->url().substr(2) + console->link() + "\n");
+    if (console && at.what == listen_address::kind::tcp && link.empty()) {
+      link = "http" + (*opened)->url().substr(2) + console->link();
+      print_error("console: " + link + "\n");
     }
     stdio = stdio || at.what == listen_address::kind::stdio;
     if (at.what != listen_address::kind::stdio) urls += (*opened)->url() + "\n";
     listeners.push_back(*std::move(opened));
   }
-  auto published = publish(*read, *start, urls);
-  if (!published) warn({to_string(published.error())});
-  if (!(stdio ? print_error(urls) : print(urls))) return exit_failed;
+  // Whoever has read where it listens may end it in good order.
   const auto signals =
       reactor::signal_watch::open(host.loop(), {SIGINT, SIGTERM, SIGHUP}, [&](int) {
         ++signalled;
         stop = true;
       });
-  if (!signals) {
-    complain(signals.error());
-    return exit_failed;
-  }
+  if (!signals) return fail(signals.error(), exit_failed);
+  auto published = publish(*read, *start, urls);
+  if (!published) warn({to_string(published.error())});
+  const auto told = read->has("--json") ? places_json(*read, *start, urls, link) : urls;
+  if (!(stdio ? print_error(told) : print(told))) return exit_failed;
   host.loop().run_until([&] { return stop; });
   const auto why = failed; // that clients go now is no failure
   endpoint.shut_down();
   host.loop().run_until([&] { return endpoint.is_over() || signalled > 1; }, longest_farewell);
   if (!why) return exit_ok;
-  complain(*why);
-  return exit_failed;
+  return fail(*why, exit_failed);
 }
 
 } // namespace gatehouse::cli

@@ -37,14 +37,18 @@ result<std::string> real_folder(const std::string& named) {
     path = *std::move(native);
   }
   if (path.empty() || path.front() != '/')
-    return error{errc::invalid_request, "the folder '" + path + "' is not an absolute path", {}};
+    return error{errc::invalid_request, "the folder '" + path + "' is not an absolute path",
+                 "Give it from / on."};
   char* real = ::realpath(path.c_str(), nullptr);
-  if (!real) return error{errc::invalid_request, "there is no folder '" + path + "'", {}};
+  if (!real)
+    return error{errc::invalid_request, "there is no folder '" + path + "'",
+                 "Make it, or name another one: agents open threads in it and below."};
   std::string folder{real};
   std::free(real);
   struct stat about {};
   if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
-    return error{errc::invalid_request, "'" + path + "' is no folder", {}};
+    return error{errc::invalid_request, "'" + path + "' is no folder",
+                 "Name the folder that it lies in."};
   return folder;
 }
 

@@ -91,6 +91,10 @@ json::array changes_json(std::span<const file_change> changes) {
 
 } // namespace
 
+std::string encode_error(const error& what) {
+  return json::serialize(error_json(what));
+}
+
 std::string encode_attempt(const attempt_record& attempt) {
   return json::serialize(attempt_json(attempt));
 }

@@ -14,6 +14,9 @@ namespace gatehouse {
 /// `status`: in the place of exit_status(report).
 std::string encode_call_report(const call_report& report, std::optional<int> status = {});
 
+/// An error as it stands in documents: `kind`, `message`, and `remedy` where there is one.
+std::string encode_error(const error& what);
+
 /// Its parts: one of `attempts`, and what stands there as `denied` and in `blocked_connections`.
 std::string encode_attempt(const attempt_record& attempt);
 std::string encode_denial(const denial& what);

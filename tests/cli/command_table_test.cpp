@@ -59,9 +59,8 @@ TEST_SUITE("cli.command_table") {
 
   TEST_CASE("§204 what a program may want to read is JSON, at least with --json") {
     using names = std::vector<std::string_view>;
-    // JSON in any case; a protocol; the output of the command itself; for a shell, for man.
-    const names otherwise{"batch", "policy check", "policy replay", "audit export", "mcp",
-                          "serve", "exec-server",  "sandbox",       "man",          "completions"};
+    // A protocol; the output of the command itself; for a shell, for man.
+    const names otherwise{"mcp", "sandbox", "man", "completions"};
     for (const auto& command : commands()) {
       CAPTURE(command.name);
       const bool json =
@@ -112,6 +111,58 @@ TEST_SUITE("cli.command_table") {
         CHECK(page.find(dashes) != std::string::npos);
       }
     }
+  }
+
+  TEST_CASE("§204 an example that help shows was refused by its own command") {
+    for (const auto& command : commands())
+      for (const std::string_view example : command.examples) {
+        CAPTURE(example);
+        const std::string name{"gatehouse " + std::string{command.name}};
+        const auto begin = example.find(name);
+        REQUIRE(begin != std::string_view::npos);
+        const auto end = example.find_first_of("|<>)", begin);
+        std::string rest{example.substr(begin + name.size(), end - begin - name.size())};
+        std::vector<std::string> words;
+        for (std::size_t at = 0; (at = rest.find_first_not_of(' ', at)) != std::string::npos;) {
+          const char until = rest[at] == '\'' ? rest[at++] : ' ';
+          const auto stop = std::min(rest.find(until, at), rest.size());
+          words.push_back(rest.substr(at, stop - at));
+          at = std::min(stop + 1, rest.size());
+        }
+        std::vector<const char*> given;
+        for (const auto& word : words)
+          given.push_back(word.c_str());
+        const auto taken = read(command, given);
+        REQUIRE(taken);
+        if (command.rest != value_kind::command)
+          for (const auto& word : taken->rest())
+            CHECK_FALSE(word.starts_with("--"));
+      }
+  }
+
+  TEST_CASE("§204 an option is read behind a word, but not among the words of a program") {
+    const auto* show = find_command("audit show");
+    const auto* run = find_command("run");
+    REQUIRE((show && run));
+    const auto shown = read(*show, {"call-1", "--json"});
+    REQUIRE(shown);
+    CHECK(shown->has("--json"));
+    CHECK(shown->rest() == std::vector<std::string>{"call-1"});
+    CHECK(read(*show, {"--", "--json"})->rest() == std::vector<std::string>{"--json"});
+    CHECK(read(*show, {"a", "--", "--json"})->rest() == std::vector<std::string>{"a", "--json"});
+    CHECK_FALSE(read(*show, {"call-1", "--jsn"}));
+    const auto program = read(*run, {"ls", "--json"});
+    REQUIRE(program);
+    CHECK_FALSE(program->has("--json"));
+    CHECK(program->rest() == std::vector<std::string>{"ls", "--json"});
+  }
+
+  TEST_CASE("§204 who asks for JSON is known by the words before --, however wrong they are") {
+    const auto asks = [](std::vector<const char*> words) { return asks_for_json(words); };
+    CHECK(asks({"--jsn", "--json"}));
+    CHECK(asks({"--jsonl"}));
+    CHECK_FALSE(asks({"--jsn"}));
+    CHECK_FALSE(asks({"--", "--json"}));
   }
 
   TEST_CASE("§204 a short name is the same option as its long one") {

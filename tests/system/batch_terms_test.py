@@ -43,6 +43,24 @@ class Terms(BatchCase):
             file.write(json.dumps({"callId": "a\x1b[2Jb", "arguments": {"command": "false"}}) + "\n")
         self.assertNotIn("\x1b", self.batch(path)[2])
 
+    def test_202_the_summary_is_also_json(self):
+        status, lines, said = self.batch(self.calls("true", DANGER, *["exit 7"] * 5), "--json")
+        self.assertEqual(status, 1, said)
+        self.assertEqual(lines[-1], {"summary": {"calls": 7, "fine": 1, "failed": 5, "refused": 1, "interrupted": 0, "not_run": 0, "remembered": 0,
+                                                 "not_fine": [{"ending": "exit status 7", "calls": 5, "first": ["c2", "c3", "c4"]},
+                                                              {"ending": "declined by a reviewer", "calls": 1, "first": ["c1"]}]},
+                                     "exit_status": 1})
+        self.assertEqual(sorted(line["index"] for line in lines[:-1]), list(range(7)))
+        self.assertNotIn("refused", said)
+        self.assertEqual(self.batch(self.calls("true"), "--json")[1][-1]["summary"]["fine"], 1)
+        token = self.base + "/token"
+        with open(token, "w", encoding="ascii") as file:
+            file.write("x")
+        os.chmod(token, 0o600)
+        status, lines, said = self.batch(self.calls("true"), "--json", "--url", "ws://127.0.0.1:1", "--token-file", token)
+        self.assertEqual((status, len(lines), set(lines[0]), lines[0]["summary"]["fine"], lines[0]["failure"]["kind"], lines[0]["exit_status"]),
+                         (1, 1, {"summary", "failure", "exit_status"}, 0, "io", 1), said)
+
     def test_202_a_rule_of_a_file_approves(self):
         rules = self.base + "/my.rules"
         with open(rules, "w", encoding="utf-8") as file:

@@ -146,7 +146,14 @@ class Load(unittest.TestCase):
         self.assertEqual(self.load("http://127.0.0.1:1")[0], 2)
         status, seen, _ = self.load("ws://127.0.0.1:1")
         self.assertEqual(status, 1)
-        self.assertIn("cannot connect", seen["broken"])
+        self.assertEqual((seen["failure"]["kind"], seen["exit_status"], "latency_us" in seen), ("io", 1, False))
+        self.assertIn("cannot connect", seen["failure"]["message"])
+
+    def test_a_server_that_is_not_there_was_told_below_a_table_of_zeros(self):
+        done = subprocess.run([GATEHOUSE, "load", "ws://127.0.0.1:1"], env=self.env, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("gatehouse: ws://127.0.0.1:1: cannot connect", done.stderr)
+        self.assertIn("next: ", done.stderr)
 
 
 if __name__ == "__main__":
