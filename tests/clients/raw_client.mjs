@@ -18,7 +18,10 @@ export class RawClient {
       raw.#heard.get(message.id)?.(message);
     });
     raw.ended = new Promise((resolve) =>
-      raw.socket.once('close', (code) => resolve((raw.closed = { code }))),
+      raw.socket.once('close', (code) => {
+        resolve((raw.closed = { code }));
+        for (const hear of raw.#heard.values()) hear({ error: { message: `the connection was closed (${code})`, data: {} } });
+      }),
     );
     await new Promise((resolve, reject) => raw.socket.once('open', resolve).once('error', reject));
     if (initialize) {
