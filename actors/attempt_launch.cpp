@@ -69,7 +69,7 @@ void open_program(sandbox::launch_request& launch) {
 }
 
 result<command_request> helper_for(const shell_terms& terms, const attempt_terms& attempt,
-                                   std::function<void(bool held)> hold, std::function<void()> end) {
+                                   limit_holder hold, std::function<void()> end) {
   command_request request;
   request.launch = launch_for(terms, attempt.policy_cwd, attempt.workspace_roots, attempt.profile,
                               attempt.backend);

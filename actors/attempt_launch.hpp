@@ -29,7 +29,7 @@ void open_program(sandbox::launch_request& launch);
 /// `hold` and `end` are called as network_link says. Errors: `boundary_failed` the managed network
 /// is not there, `io`: nothing may run.
 result<command_request> helper_for(const shell_terms& terms, const attempt_terms& attempt,
-                                   std::function<void(bool held)> hold, std::function<void()> end);
+                                   limit_holder hold, std::function<void()> end);
 
 /// Starts it where the terms say. Errors: nothing runs.
 result<std::unique_ptr<command_process>>

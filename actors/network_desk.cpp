@@ -133,9 +133,9 @@ void network_desk::ask(const std::string& registration, open_call& of, std::uint
   const bool first = open.registrations.empty();
   const bool joined = open.registrations.insert(registration).second;
   if (joined) ++of.questions;
+  if (!waits(registration, open)) out_.push_back(desk::hold{registration, key, host_wait::begins});
   open.waiters.emplace(wish, registration);
   wishes_.emplace(wish, key);
-  if (of.waiting++ == 0) out_.push_back(desk::hold{registration, true});
   if (first) {
     open.owner = registration;
     open.rule = rule;
@@ -169,12 +169,6 @@ void network_desk::put(question& open, const host_key& key) {
   out_.push_back(desk::ask_review{request});
 }
 
-void network_desk::stop_waiting(const std::string& registration) {
-  const auto found = calls_.find(registration);
-  if (found == calls_.end() || --found->second.waiting > 0) return;
-  out_.push_back(desk::hold{registration, false});
-}
-
 desk::effects network_desk::gone(std::uint64_t wish) {
   out_.clear();
   if (const auto held = held_.extract(wish)) {
@@ -183,11 +177,12 @@ desk::effects network_desk::gone(std::uint64_t wish) {
   }
   const auto waiting = wishes_.find(wish);
   if (waiting == wishes_.end()) return {};
-  auto& open = questions_.at(waiting->second);
+  const auto key = waiting->second;
+  auto& open = questions_.at(key);
   const auto registration = open.waiters.at(wish);
   open.waiters.erase(wish);
   wishes_.erase(waiting);
-  stop_waiting(registration);
+  if (!waits(registration, open)) out_.push_back(desk::hold{registration, key, host_wait::pauses});
   if (open.waiters.empty()) out_.push_back(desk::start_patience{open.request.review_id});
   return std::exchange(out_, {});
 }
@@ -263,8 +258,13 @@ desk::effects network_desk::answered(const review_answer& answer) {
     } else {
       settle(registration, wish, refusal_for(calls_.at(registration).terms));
     }
-    stop_waiting(registration);
   }
+  // What waited until an answer was no longer to be expected has waited for none.
+  const bool none = nobody || answer.decision == review_decision::timed_out;
+  for (const auto& registration : open.registrations)
+    if (calls_.contains(registration))
+      out_.push_back(
+          desk::hold{registration, key, none ? host_wait::unanswered : host_wait::answered});
   for (const auto& registration : open.registrations)
     if (const auto at = calls_.find(registration); at != calls_.end() && at->second.ending)
       withdraw_questions(registration);
@@ -279,6 +279,11 @@ desk::effects network_desk::answered(const review_answer& answer) {
 network_desk::questions::iterator network_desk::find_question(const std::string& review_id) {
   return std::ranges::find_if(
       questions_, [&](const auto& entry) { return entry.second.request.review_id == review_id; });
+}
+
+bool network_desk::waits(const std::string& registration, const question& open) {
+  return std::ranges::any_of(open.waiters,
+                             [&](const auto& waiter) { return waiter.second == registration; });
 }
 
 bool network_desk::is_asked_about(const std::string& registration) const {
@@ -363,9 +368,9 @@ void network_desk::leave(const std::string& registration, const host_key& key, q
     }
     settle(registration, waiter->first, what);
     wishes_.erase(waiter->first);
-    stop_waiting(registration);
     waiter = open.waiters.erase(waiter);
   }
+  out_.push_back(desk::hold{registration, key, host_wait::unanswered});
 }
 
 /// What nobody waits for any more is withdrawn. A question whose command has gone is asked anew for

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/attempt_result.hpp"
+#include "actors/hidden_wait.hpp"
 #include "actors/host_answers.hpp"
 #include "policy/domain_policy.hpp"
 #include "protocol/denial.hpp"
@@ -78,10 +79,11 @@ struct tell_shared {
   std::string call_id;
   proposal what;
 };
-/// The time limit of the process stands still, or goes on again.
+/// The process waits for this answer, or does no longer: its time limit stands still meanwhile.
 struct hold {
   std::string registration;
-  bool held = false;
+  host_key about;
+  host_wait what{};
 };
 /// A reviewer refused what the process waits for: it ends (§116).
 struct end_process {
@@ -166,7 +168,6 @@ private:
     /// Refused wishes of a process that is being ended. Answered, it could go on with the answer
     /// before the signal comes (§116).
     std::map<std::uint64_t, blocked_connection> held;
-    int waiting = 0; ///< connections that wait for an answer
     int questions = 0;
     int asked = 0; ///< questions ever, for their ids
   };
@@ -185,12 +186,13 @@ private:
   void ask(const std::string& registration, open_call& of, std::uint64_t wish, const host_key& key,
            const std::string& rule);
   void put(question& of, const host_key& key);
-  void stop_waiting(const std::string& registration);
   void settle(const std::string& registration, std::uint64_t wish, blocked_connection what);
   void leave(const std::string& registration, const host_key& key, question& open,
              std::string_view why = {});
   void withdraw_questions(const std::string& registration);
   [[nodiscard]] questions::iterator find_question(const std::string& review_id);
+  /// A connection of it waits for the answer.
+  static bool waits(const std::string& registration, const question& open);
   [[nodiscard]] bool is_asked_about(const std::string& registration) const;
   void finish(const std::string& registration);
 

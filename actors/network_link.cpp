@@ -9,8 +9,7 @@
 namespace gatehouse::actors {
 
 result<reactor::unique_fd> attach_network(const network_attacher& attach, const attempt_terms& what,
-                                          std::function<void(bool held)> hold,
-                                          std::function<void()> end,
+                                          limit_holder hold, std::function<void()> end,
                                           sandbox::launch_request& launch) {
   if (what.network != network_mode::proxy_only) return reactor::unique_fd{};
   launch.managed_network = true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/hidden_wait.hpp"
 #include "protocol/attempt.hpp"
 #include "protocol/result.hpp"
 #include "reactor/unique_fd.hpp"
@@ -12,11 +13,13 @@
 
 namespace gatehouse::actors {
 
+using limit_holder = std::function<void(const hidden_wait::change&)>;
+
 /// What ties a running attempt to its network registration.
 struct network_link {
-  reactor::unique_fd channel;          ///< the listeners made inside come over it
-  std::function<void(bool held)> hold; ///< the time limit stands still while somebody is asked
-  std::function<void()> end;           ///< a reviewer refused a host: the process ends (§116)
+  reactor::unique_fd channel; ///< the listeners made inside come over it
+  limit_holder hold;          ///< the time limit stands still while somebody is asked
+  std::function<void()> end;  ///< a reviewer refused a host: the process ends (§116)
 };
 
 /// What the sandbox of an attempt must know of its network.
@@ -33,8 +36,7 @@ using network_attacher =
 /// result is the helper's end of the link, to be passed to it; none without a managed network.
 /// Errors: `boundary_failed`, `io`; then nothing may run.
 result<reactor::unique_fd> attach_network(const network_attacher& attach, const attempt_terms& what,
-                                          std::function<void(bool held)> hold,
-                                          std::function<void()> end,
+                                          limit_holder hold, std::function<void()> end,
                                           sandbox::launch_request& launch);
 
 } // namespace gatehouse::actors

@@ -219,7 +219,9 @@ void network_service::carry_out(desk::tell_shared& effect) {
 
 void network_service::carry_out(desk::hold& effect) {
   const auto found = open_.find(effect.registration);
-  if (found != open_.end() && found->second.hold) found->second.hold(effect.held);
+  if (found == open_.end() || !found->second.hold) return;
+  auto& of = found->second;
+  of.hold(of.waited.take(effect.about, effect.what, terms_.loop->now()));
 }
 
 void network_service::carry_out(desk::end_process& effect) {

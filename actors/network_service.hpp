@@ -101,7 +101,8 @@ private:
   struct registration {
     std::unique_ptr<reactor::fd_receiver> channel;
     std::vector<std::unique_ptr<reactor::network_proxy>> proxies;
-    std::function<void(bool)> hold;
+    limit_holder hold;
+    hidden_wait waited;
     std::function<void()> end;
     std::unique_ptr<reactor::timer> grace;
     caf::typed_response_promise<network_end_ptr> closing;

@@ -133,8 +133,9 @@ using process_actor = runtime_actor::extend<
     caf::reacts_to<end_atom>,
     // SIGKILL over the whole tree, and goes.
     caf::reacts_to<kill_atom>,
-    // INTERNAL: somebody is asked about a host: the limits stand still, or go on.
-    caf::reacts_to<hold_atom, bool>,
+    // INTERNAL: somebody is asked about a host: the limits stand still, or go on; so much goes off
+    // the one of its whole life.
+    caf::reacts_to<hold_atom, bool, caf::timespan>,
     // INTERNAL: a reviewer refused a host: the process ends (§116).
     caf::reacts_to<refuse_atom>,
     // INTERNAL: the process has ended, or a wait is over.

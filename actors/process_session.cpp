@@ -5,6 +5,7 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -98,7 +99,7 @@ process_session::behavior_type process_session::make_behavior() {
       },
       [this](end_atom) { stop(attempt_ending::cancelled); },
       [this](kill_atom) { quit(); },
-      [this](hold_atom, bool held) { hold(held); },
+      [this](hold_atom, bool held, caf::timespan counts) { hold(held, counts); },
       [this](refuse_atom) {
         refused_ = !stopped_;
         kill_stage_ = killing; // what it waits for has been refused: it must not go on (§116)
@@ -124,7 +125,10 @@ void process_session::start() {
   const process_actor self{this};
   started_at_ = wait_began_ = terms_.host.loop->now();
   auto request = helper_for(
-      terms_.host, terms, [self](bool held) { caf::anon_send(self, hold_v, held); },
+      terms_.host, terms,
+      [self](const hidden_wait::change& wait) {
+        caf::anon_send(self, hold_v, wait.held, caf::timespan{wait.counts});
+      },
       [self] { caf::anon_send(self, refuse_v); });
   if (!request) return fail(request.error());
   request->tty = terms.tty;
@@ -204,18 +208,22 @@ void process_session::alive() {
 }
 
 /// What a person needs to answer is not the process's time (§95).
-void process_session::hold(bool held) {
-  if (stopped_ || concluding_ || held == held_) return;
-  held_ = held;
-  if (held) {
-    idle_.cancel();
-    if (!terms_.hard_limit) return;
-    hard_left_ = hard_at_ - terms_.host.loop->now();
-    hard_.cancel();
-    return;
+void process_session::hold(bool held, reactor::clock::duration counts) {
+  if (stopped_ || concluding_) return;
+  if (std::exchange(held_, held) != held) {
+    if (held)
+      idle_.cancel();
+    else
+      alive();
   }
-  alive();
-  if (hard_left_) limit_to(*std::exchange(hard_left_, std::nullopt));
+  if (!terms_.hard_limit) return;
+  const auto left = (hard_left_ ? *hard_left_ : hard_at_ - terms_.host.loop->now()) - counts;
+  hard_.cancel();
+  hard_left_.reset();
+  if (held && left.count() > 0)
+    hard_left_ = left;
+  else
+    limit_to(std::max(left, {}));
 }
 
 void process_session::limit_to(reactor::clock::duration left) {

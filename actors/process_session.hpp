@@ -59,7 +59,7 @@ private:
   void stop(attempt_ending why);
   void time_out(std::chrono::milliseconds limit);
   void escalate();
-  void hold(bool held);
+  void hold(bool held, reactor::clock::duration counts);
   void limit_to(reactor::clock::duration left);
   void look();
   void wait_for(std::chrono::milliseconds time);

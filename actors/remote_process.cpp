@@ -19,6 +19,8 @@ using event = exec_client::process_event;
 using reactor::output_stream;
 
 constexpr std::size_t most_pending_input = std::size_t{1024} * 1024;
+/// Of a message beside its bytes: its frame, its head and our own note of it.
+constexpr std::size_t message_overhead = 64;
 constexpr std::size_t longest_reason = 2000; // of what the server says
 
 /// The callbacks may end what holds them: what runs is a copy.
@@ -179,7 +181,7 @@ void remote_process::read() {
   const auto over = over_.lock();
   if (!over || reading_ || !over->ready()) return;
   reading_ = true;
-  over->ask("process/read", exec_client::read_params(id_, stream_.last()),
+  over->ask("process/read", exec_client::read_params(id_, stream_.ask()),
             [self = shared_from_this()](const answer& said) { self->read_answered(said); });
 }
 
@@ -194,7 +196,14 @@ void remote_process::read_answered(const answer& said) {
   if (!kept) return finish(broken(to_string(kept.error())));
   auto events = stream_.take(*std::move(kept));
   say_lost();
+  if (stream_.left_out()) return went_on_without_a_number();
   deliver(std::move(events));
+}
+
+void remote_process::went_on_without_a_number() {
+  if (const auto over = over_.lock())
+    over->fail("it breaks the protocol: it went on with what a command says without number " +
+               std::to_string(stream_.last() + 1) + " of it");
 }
 
 void remote_process::say_lost() {
@@ -208,11 +217,8 @@ void remote_process::say_lost() {
 
 void remote_process::hear(event one) {
   auto events = stream_.take(std::move(one));
-  if (!stream_.too_early()) return deliver(std::move(events));
-  if (const auto over = over_.lock())
-    over->fail("it breaks the protocol: it went on with the output of a command without what comes "
-               "before number " +
-               std::to_string(stream_.last() + 1));
+  if (stream_.too_early()) return went_on_without_a_number();
+  deliver(std::move(events));
 }
 
 void remote_process::deliver(std::vector<event> events) {
@@ -239,8 +245,9 @@ void remote_process::deliver(std::vector<event> events) {
 void remote_process::say(output_stream stream, std::string_view bytes) {
   const auto over = over_.lock();
   if (listener_.on_output && !unlimited_ && over) {
-    ungranted_[index_of(stream)].push_back(bytes.size());
-    over->told(bytes.size());
+    const auto size = bytes.size() + message_overhead;
+    ungranted_[index_of(stream)].push_back(size);
+    over->told(size);
   }
   tell_owner(listener_.on_output, stream, bytes);
 }

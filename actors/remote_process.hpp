@@ -64,6 +64,7 @@ private:
   void write_later();
   void say(reactor::output_stream stream, std::string_view bytes);
   void say_lost();
+  void went_on_without_a_number();
   void release();
   void deliver(std::vector<exec_client::process_event> events);
   void drain();

@@ -9,9 +9,12 @@ namespace {
 constexpr std::size_t most_early_bytes = std::size_t{16} * 1024 * 1024;
 constexpr std::size_t most_early_events = 65'536;
 
+/// Of memory, with what keeping it takes.
 std::size_t size_of_event(const remote_stream::event& one) {
+  constexpr std::size_t links_of_a_map = 4 * sizeof(void*);
   const auto* said = std::get_if<remote_stream::event::output>(&one.what);
-  return said ? said->bytes.size() : 0;
+  return sizeof one + sizeof one.seq + links_of_a_map + one.process_id.size() +
+         (said ? said->stream.size() + said->bytes.size() : 0);
 }
 
 } // namespace
@@ -26,8 +29,9 @@ void remote_stream::tell(event one, std::vector<event>& out) {
   out.push_back(std::move(one));
 }
 
-void remote_stream::tell_early(std::vector<event>& out) {
-  while (!early_.empty() && early_.begin()->first <= last_ + 1) {
+/// Those that came early up to this number, and what follows upon them.
+void remote_stream::tell_early(std::uint64_t to, std::vector<event>& out) {
+  while (!early_.empty() && early_.begin()->first <= std::max(to, last_ + 1)) {
     auto next = early_.extract(early_.begin());
     early_bytes_ -= size_of_event(next.mapped());
     if (next.key() > last_) tell(std::move(next.mapped()), out);
@@ -47,8 +51,13 @@ std::vector<remote_stream::event> remote_stream::take(event one) {
     return out;
   }
   tell(std::move(one), out);
-  tell_early(out);
+  tell_early(last_, out);
   return out;
+}
+
+std::uint64_t remote_stream::ask() {
+  asked_after_ = last_;
+  return last_;
 }
 
 std::vector<remote_stream::event> remote_stream::take(exec_client::read_result kept) {
@@ -56,9 +65,12 @@ std::vector<remote_stream::event> remote_stream::take(exec_client::read_result k
   if (closed_) return out;
   const bool any = !kept.chunks.empty();
   lost_ += kept.lost_bytes;
-  for (auto& chunk : kept.chunks)
-    if (chunk.seq > last_) tell(std::move(chunk), out);
   const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
+  for (auto& chunk : kept.chunks) {
+    tell_early(chunk.seq - std::min<std::uint64_t>(chunk.seq, 1), out);
+    if (chunk.seq > last_) tell(std::move(chunk), out);
+  }
+  tell_early(known, out);
   last_ = std::max(last_, known);
   // An answer with output may have been cut short; how the process ended counts when none is left.
   wants_read_ = any;
@@ -77,7 +89,10 @@ std::vector<remote_stream::event> remote_stream::take(exec_client::read_result k
     end.what = event::closed{};
     tell(std::move(end), out);
   }
-  tell_early(out);
+  tell_early(last_, out);
+  // Whoever has said something later, and has nothing of what comes before, never will.
+  left_out_ = left_out_ || (!any && !early_.empty() && asked_after_ == last_);
+  asked_after_.reset();
   return out;
 }
 

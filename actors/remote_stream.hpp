@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,12 +23,19 @@ public:
   /// What the server has kept. @return what may be told now
   std::vector<event> take(exec_client::read_result kept);
 
+  /// A read goes out. @return the number after which it is to read
+  std::uint64_t ask();
+
   /// Something is missing, and reading after `last` may bring it.
   [[nodiscard]] bool wants_read() const noexcept { return wants_read_ || !early_.empty(); }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
-  /// More came early than may wait (16 MiB, 65,536 events), and was dropped: no server that keeps
-  /// to the protocol sends so much beyond what it knows to be missing.
+  /// The server went on without number last() + 1: asked for what comes after last() it had
+  /// nothing.
+  [[nodiscard]] bool left_out() const noexcept { return left_out_; }
+  /// More came early than may wait (16 MiB with what each event takes, 65,536 events), and was
+  /// dropped: no server that keeps to the protocol sends so much beyond what it knows to be
+  /// missing.
   [[nodiscard]] bool too_early() const noexcept { return too_early_; }
   /// Bytes of output that the server no longer had when we came back for them, since the last time
   /// that this was asked.
@@ -35,11 +43,13 @@ public:
 
 private:
   void tell(event one, std::vector<event>& out);
-  void tell_early(std::vector<event>& out);
+  void tell_early(std::uint64_t to, std::vector<event>& out);
 
   std::map<std::uint64_t, event> early_; ///< by seq
   std::size_t early_bytes_ = 0;
   bool too_early_ = false;
+  std::optional<std::uint64_t> asked_after_; ///< by the read that is under way
+  bool left_out_ = false;
   std::uint64_t last_ = 0; ///< everything up to it was told
   bool exited_ = false;
   bool closed_ = false;

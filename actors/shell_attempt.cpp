@@ -35,7 +35,7 @@ shell_attempt::behavior_type shell_attempt::make_behavior() {
       },
       [this](cancel_atom, const std::string&) { stop(attempt_ending::cancelled); },
       [this](ended_atom) { finish(); },
-      [this](hold_atom, bool held) { hold(held); },
+      [this](hold_atom, bool held, caf::timespan counts) { hold(held, counts); },
       [this](refuse_atom) {
         if (!process_ || end_) return;
         if (!stopped_) stopped_ = attempt_ending::cancelled;
@@ -74,13 +74,16 @@ void shell_attempt::start() {
   record_.limit = std::min(record_.limit, terms.time_cap.value_or(record_.limit));
   record_.grace = terms_.end_grace;
   left_ = record_.limit;
-  hold(false);
+  hold(false, {});
 }
 
 result<command_request> shell_attempt::plan() {
   const shell_attempt_actor self{this};
   auto request = helper_for(
-      terms_, **attempt_, [self](bool held) { caf::anon_send(self, hold_v, held); },
+      terms_, **attempt_,
+      [self](const hidden_wait::change& wait) {
+        caf::anon_send(self, hold_v, wait.held, caf::timespan{wait.counts});
+      },
       [self] { caf::anon_send(self, refuse_v); });
   if (!request || program_.command.empty()) return request;
   request->launch.command = program_.command;
@@ -90,14 +93,17 @@ result<command_request> shell_attempt::plan() {
 }
 
 /// What a person needs to answer is not the command's time (§95).
-void shell_attempt::hold(bool held) {
+void shell_attempt::hold(bool held, reactor::clock::duration counts) {
   if (stopped_ || end_) return;
-  if (held == left_.has_value()) return;
-  if (held) {
-    left_ = limit_at_ - terms_.loop->now();
-    return limit_.cancel();
+  const auto now = terms_.loop->now();
+  const auto left = (left_ ? *left_ : limit_at_ - now) - counts;
+  limit_.cancel();
+  left_.reset();
+  if (held && left.count() > 0) {
+    left_ = left;
+    return;
   }
-  limit_at_ = terms_.loop->now() + *std::exchange(left_, std::nullopt);
+  limit_at_ = now + std::max(left, {});
   limit_.start_at(limit_at_, [this] { stop(attempt_ending::timed_out); });
 }
 

@@ -34,7 +34,7 @@ private:
   [[nodiscard]] result<command_request> plan();
   void keep(reactor::output_stream stream, std::string_view bytes);
   void stop(attempt_ending why);
-  void hold(bool held);
+  void hold(bool held, reactor::clock::duration counts);
   void finish();
 
   shell_terms terms_;

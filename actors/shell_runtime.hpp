@@ -58,8 +58,9 @@ struct shell_terms {
 using shell_attempt_actor = runtime_actor::extend<
     // INTERNAL: the helper and its streams have ended.
     caf::reacts_to<ended_atom>,
-    // INTERNAL: somebody is asked about a host: the time limit stands still, or goes on.
-    caf::reacts_to<hold_atom, bool>,
+    // INTERNAL: somebody is asked about a host: the time limit stands still, or goes on; so much
+    // goes off it.
+    caf::reacts_to<hold_atom, bool, caf::timespan>,
     // INTERNAL: a reviewer refused what the process waits for: it must not go on (§116).
     caf::reacts_to<refuse_atom>>;
 

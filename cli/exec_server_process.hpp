@@ -32,7 +32,8 @@ struct exec_host {
   std::function<std::vector<std::string>()> hidden_paths;
   bool allow_unsandboxed = false;
   std::shared_ptr<actors::audit_sink> audit; ///< unset: nothing is recorded (§205)
-  std::size_t retained_bytes = 1024 * 1024;  ///< of output, for each process
+  std::size_t retained_bytes =
+      1024 * 1024; ///< of output, with what its pieces take, for each process
 };
 
 /// Where what a process says goes.

@@ -10,11 +10,11 @@ constexpr std::size_t remembered_pieces = 4096;
 } // namespace
 
 void retained_output::add(chunk said) {
-  bytes_ += said.bytes->size();
+  held_ += said.bytes->size() + piece_overhead;
   chunks_.push_back(std::move(said));
-  while (bytes_ > most_bytes_) {
+  while (held_ > most_bytes_) {
     const auto& oldest = chunks_.front();
-    bytes_ -= oldest.bytes->size();
+    held_ -= oldest.bytes->size() + piece_overhead;
     dropped_ += oldest.bytes->size();
     gone_.emplace_back(oldest.seq, dropped_);
     if (gone_.size() > remembered_pieces) gone_.pop_front();

@@ -18,6 +18,10 @@ public:
     std::string_view stream;
     std::shared_ptr<const std::string> bytes; ///< may still be on its way to a client, too
   };
+  /// What a piece takes beside its bytes: 108 to 147 bytes were measured, by the size of the piece.
+  static constexpr std::size_t piece_overhead = 147;
+
+  /// @param most_bytes of memory, with what the pieces take beside their bytes
   explicit retained_output(std::size_t most_bytes) : most_bytes_{most_bytes} {}
 
   /// Drops the oldest pieces for it.
@@ -30,7 +34,7 @@ public:
 private:
   std::size_t most_bytes_;
   std::deque<chunk> chunks_;
-  std::size_t bytes_ = 0;
+  std::size_t held_ = 0; ///< bytes of memory
   std::uint64_t dropped_ = 0;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> gone_; ///< number, bytes dropped up to it
 };

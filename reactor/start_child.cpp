@@ -86,10 +86,11 @@ bool place_descriptors(const child_plan& plan, int& report_fd) {
 
 [[noreturn]] void run_child(const child_plan& plan) {
   int report_fd = plan.report_fd;
-  if (::setsid() < 0) fail(report_fd, step::session);
+  // First: who stops before it is tied to the daemon outlives it.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail(report_fd, step::parent_death);
   // The parent may have died before the line above; then nobody waits for a report.
   if (::getppid() != plan.parent) ::_exit(127);
+  if (::setsid() < 0) fail(report_fd, step::session);
   if (!place_descriptors(plan, report_fd)) fail(report_fd, step::descriptors);
   if (plan.files != nullptr && ::setrlimit(RLIMIT_NOFILE, plan.files) != 0)
     fail(report_fd, step::descriptors);

@@ -27,6 +27,8 @@
 #include <linux/capability.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <linux/time_types.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -210,8 +212,10 @@ void make_bridges(const init_spec& s) {
   }
 }
 
-/// What the new process does; a frame of its own, because the memory is the parent's (vfork).
-[[noreturn, gnu::noinline]] void become_command(const init_spec& s, volatile long* exec_answer) {
+/// What the new process does; a frame of its own, because the memory may be the parent's (vfork).
+/// `answer_to`: descriptor for what the execution answered, or -1.
+[[noreturn, gnu::noinline]] void become_command(const init_spec& s, volatile long* exec_answer,
+                                                int answer_to = -1) {
   kernel_call(SYS_setpgid, 0, 0);
   if (s.has(init::own_terminal)) {
     // SIGTTOU is still blocked here: a background group that asks would be stopped.
@@ -223,16 +227,42 @@ void make_bridges(const init_spec& s) {
   kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
   // In a namespace process 1 cannot be killed from inside; on the host we could be.
   const long signals = s.has(init::on_host) ? -landlock::restrict_signals() : 0;
-  *exec_answer = is_error(signals) ? signals : find_and_execute(s);
+  const long answer = is_error(signals) ? signals : find_and_execute(s);
+  *exec_answer = answer;
+  if (answer_to >= 0) kernel_call(SYS_write, answer_to, &answer, sizeof answer);
   end(127);
 }
 
 /// Starts the command in a process group of its own. @return its pid or a negative errno
 /// `exec_answer` stays 0 when it was executed.
-[[gnu::noinline]] long start_command(const init_spec& s, volatile long* exec_answer) {
+[[gnu::noinline]] long start_in_namespace(const init_spec& s, volatile long* exec_answer) {
   const long pid = kernel_call(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
   if (pid == 0) become_command(s, exec_answer);
   return pid;
+}
+
+/// Likewise without waiting for it in the kernel: nobody else ends a command that is stopped before
+/// it was executed when the outer stage ends. Then watch_command() sees the same as we.
+long start_on_host(const init_spec& s, volatile long* exec_answer) {
+  int ends[2];
+  if (const long made = kernel_call(SYS_pipe2, ends, O_CLOEXEC); is_error(made)) return made;
+  const long pid = kernel_call(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (pid == 0) become_command(s, exec_answer, ends[1]);
+  kernel_call(SYS_close, ends[1]);
+  pollfd watched[2] = {{ends[0], POLLIN, 0}, {control, 0, 0}};
+  while (!is_error(pid) && kernel_call(SYS_ppoll, watched, 2, nullptr, nullptr, 0) == -EINTR) {
+  }
+  long answer = 0;
+  if (watched[0].revents && kernel_call(SYS_read, ends[0], &answer, sizeof answer) == sizeof answer)
+    *exec_answer = answer;
+  kernel_call(SYS_close, ends[0]);
+  return pid;
+}
+
+bool outer_stage_is_gone() {
+  pollfd other_end{control, 0, 0};
+  const __kernel_timespec at_once{};
+  return kernel_call(SYS_ppoll, &other_end, 1, &at_once, nullptr, 0) > 0;
 }
 
 /// The whole of main, from the stack the kernel prepared: the count, then the arguments.
@@ -267,16 +297,20 @@ extern "C" [[noreturn, gnu::used]] void gatehouse_init_start(long* stack) {
   const long signals = require(stage::process, kernel_call(SYS_signalfd4, -1, &handled,
                                                            sizeof handled, O_CLOEXEC | O_NONBLOCK));
   // A supervisor that only reaps must outlive the outer stage for as long as it takes to end the
-  // tree; it learns of its death from the control socket.
+  // tree; it learns of its death from the control socket, and keeps the signal that the outer stage
+  // has set for it (SIGCONT), so that it does when it is stopped.
   if (s.in_namespace())
     kernel_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   else
     require(stage::process, kernel_call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+  if (outer_stage_is_gone()) end(121); // who died before that line sends no signal
   make_bridges(s);
   if (s.has(init::confine)) confine(s);
 
   volatile long exec_answer = 0;
-  const long command = require(stage::process, start_command(s, &exec_answer));
+  const long command =
+      require(stage::process, s.in_namespace() ? start_in_namespace(s, &exec_answer)
+                                               : start_on_host(s, &exec_answer));
   if (const long answer = exec_answer; answer != 0) {
     send_message({init::exec_failed, static_cast<std::int32_t>(-answer), 0});
     end(answer == -ENOENT || answer == -ENOTDIR ? 127 : 126);

@@ -151,7 +151,8 @@ int inner_conversation::conclude_without_word(int status, int complaints) {
   }
   char text[4096];
   const ssize_t size = ::read(complaints, text, sizeof text);
-  if (size > 0) {
+  // Who was killed has not given up: its words are warnings.
+  if (size > 0 && !WIFSIGNALED(status)) {
     report_.boundary_failed(explain_bwrap_failure({text, static_cast<std::size_t>(size)}));
     return exit_no_boundary;
   }

@@ -169,11 +169,17 @@ struct child_plan {
   std::span<const int> kept; ///< descriptors to be inherited
   int complaints;            ///< becomes descriptor 2
   bool new_session;
+  pid_t parent;
   volatile int failure; ///< errno of the execution
 };
 
 /// What the new process does; a frame of its own, because the memory is the parent's (vfork).
 [[noreturn, gnu::noinline, gnu::no_sanitize_address]] void become_child(child_plan& plan) {
+  // First, since a stopped one does not see that we are gone. No harsher signal: bubblewrap takes
+  // one of its own once its child would not wait for it for ever, and an inner stage without
+  // namespaces has its tree to end first.
+  kernel_call(SYS_prctl, PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
+  if (kernel_call(SYS_getppid) != plan.parent) kernel_call(SYS_exit_group, 127);
   // Signals for our group must reach the command through us only, once and in order.
   if (plan.new_session)
     kernel_call(SYS_setsid);
@@ -184,8 +190,9 @@ struct child_plan {
   kernel_call(SYS_dup3, plan.complaints, 2, 0);
   for (const int fd : plan.kept)
     kernel_call(SYS_fcntl, fd, F_SETFD, 0);
-  const std::uint64_t none = 0;
-  kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+  // The kernel sends it to stopped processes when we end; bubblewrap would leave a child behind.
+  const std::uint64_t blocked = std::uint64_t{1} << (SIGHUP - 1);
+  kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
   const char* environment[] = {nullptr};
   plan.failure = static_cast<int>(-kernel_call(SYS_execve, plan.program, plan.argv, environment));
   for (;;)
@@ -224,6 +231,7 @@ result<void> inner_stage::state::spawn(const std::string& bwrap, std::span<const
                   kept,
                   inner_complaints.get(),
                   new_session,
+                  getpid(),
                   0};
   const pid_t started = start_child(plan);
   if (started < 0 || plan.failure != 0) {

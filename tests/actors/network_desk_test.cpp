@@ -311,7 +311,7 @@ TEST_SUITE("actors.network_desk") {
     network_desk d;
     d.open("r1", terms_of("a"));
     const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
-    CHECK(only<desk::hold>(d.gone(1)).held == false);
+    CHECK(only<desk::hold>(d.gone(1)).what == host_wait::pauses);
     const auto effects = d.close("r1");
     CHECK(only<desk::withdraw_review>(effects).review_id == asked.request.review_id);
     const auto end = only<desk::closed>(effects).end;
@@ -335,7 +335,9 @@ TEST_SUITE("actors.network_desk") {
     d.gone(1);
     CHECK(all<desk::ask_review>(d.want("r1", 2, wish_for("new.test"))).empty());
     d.gone(2);
-    CHECK(d.answered(answer_to(asked.request, review_decision::approved)).empty());
+    const auto told = d.answered(answer_to(asked.request, review_decision::approved));
+    REQUIRE(told.size() == 1);
+    CHECK(only<desk::hold>(told).what == host_wait::answered); // what it waited for it does not pay
     CHECK(allowed(d.want("r1", 3, wish_for("new.test"))));
   }
 
@@ -434,12 +436,24 @@ TEST_SUITE("actors.network_desk") {
     network_desk d;
     d.open("r1", terms_of("a"));
     const auto effects = d.want("r1", 1, wish_for("new.test"));
-    CHECK(only<desk::hold>(effects).held);
+    CHECK(only<desk::hold>(effects).what == host_wait::begins);
     CHECK(all<desk::hold>(d.want("r1", 2, wish_for("new.test"))).empty());
     CHECK(all<desk::hold>(d.gone(1)).empty());
     const auto asked = only<desk::ask_review>(effects);
-    CHECK_FALSE(
-        only<desk::hold>(d.answered(answer_to(asked.request, review_decision::approved))).held);
+    CHECK(only<desk::hold>(d.answered(answer_to(asked.request, review_decision::approved))).what ==
+          host_wait::answered);
+  }
+
+  TEST_CASE("§95 a wait for an answer that nobody gives is told as that, whatever ended it") {
+    network_desk d;
+    d.open("r1", terms_of("a"));
+    const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("one.test"))).request;
+    d.gone(1);
+    CHECK(only<desk::hold>(d.unwanted(asked.review_id)).what == host_wait::unanswered);
+    const auto late = only<desk::ask_review>(d.want("r1", 2, wish_for("two.test"))).request;
+    auto answer = answer_to(late, review_decision::timed_out);
+    CHECK(only<desk::hold>(d.answered(answer)).what == host_wait::unanswered);
+    CHECK(d.answered(answer).empty());
   }
 
   TEST_CASE("§149 §114 §115 §117 immediate ends with the runtime, deferred after its grace") {

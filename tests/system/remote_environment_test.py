@@ -288,6 +288,16 @@ class RemoteEnvironment(unittest.TestCase):
         self.assertIn("breaks the protocol", run.stderr)
         self.assertEqual(run.stdout, "")
 
+    def test_120_a_server_that_leaves_out_a_number_was_only_ended_by_the_time_limit(self):
+        def events(told):
+            return [("process/output", {"stream": "stdout", "chunk": base64.b64encode(b"one\n").decode(), "seq": 1}),
+                    ("process/output", {"stream": "stdout", "chunk": base64.b64encode(b"three\n").decode(), "seq": 3})]
+        with ToldServer(events) as server:
+            run = self.run_there(server.url, "true", options=["--timeout-ms", "600000"])
+        self.assertEqual((run.returncode, run.stdout), (121, "one\n"), run.stderr)
+        self.assertIn("breaks the protocol: it went on with what a command says without number 2 of it", run.stderr)
+        self.assertEqual(server.heard.count("process/read"), 1)
+
     def test_120_output_in_binary_messages_is_told_in_its_order_with_what_comes_as_text(self):
         def events(told):
             name = told["processId"].encode()
