@@ -23,9 +23,17 @@ bool is_nan(const value& v) {
   return v.is(value_kind::real) && std::isnan(v.real);
 }
 
+/// Of an integer beyond all reals against one of them.
+std::weak_ordering order_beyond(const value& integer, double real) {
+  const bool less = std::isinf(real) ? real > 0 : sign_of(integer) < 0;
+  return less ? std::weak_ordering::less : std::weak_ordering::greater;
+}
+
 /// @pre both numbers, neither NaN
 std::weak_ordering order_numbers(const value& a, const value& b) {
   if (a.is_integer() && b.is_integer()) return compare_integers(a, b);
+  if (is_beyond_reals(a)) return order_beyond(a, b.real);
+  if (is_beyond_reals(b)) return 0 <=> order_beyond(b, a.real);
   const double x = a.is_integer() ? to_real(a) : a.real;
   const double y = b.is_integer() ? to_real(b) : b.real;
   return x < y   ? std::weak_ordering::less

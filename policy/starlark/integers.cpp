@@ -150,7 +150,14 @@ int sign_of(const value& a) noexcept {
   return (a.integer > 0) - (a.integer < 0);
 }
 
+bool is_beyond_reals(const value& a) {
+  // What lies halfway between the largest real and the next power of two would be rounded up to it.
+  static const cpp_int first = (cpp_int{1} << 1024) - (cpp_int{1} << 970);
+  return a.is(value_kind::big_integer) && cpp_int{abs(wide(a))} >= first;
+}
+
 double to_real(const value& a) {
+  if (is_beyond_reals(a)) raise("the number is too large for a float");
   return a.is(value_kind::integer) ? static_cast<double>(a.integer) : wide(a).convert_to<double>();
 }
 

@@ -31,6 +31,9 @@ value invert(arena& heap, const value& a);
 
 std::strong_ordering compare_integers(const value& a, const value& b);
 int sign_of(const value& a) noexcept;
+/// Larger than any real, or smaller: has no nearest one.
+bool is_beyond_reals(const value& a);
+/// Raises when it is beyond them.
 double to_real(const value& a);
 std::uint64_t hash_integer(const value& a);
 /// `base` 8, 10 or 16, lower case, with a leading `-` for negative ones.

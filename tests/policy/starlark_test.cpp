@@ -46,6 +46,8 @@ void is_wrong(std::string_view text) {
 TEST_SUITE("policy.starlark") {
   TEST_CASE("§21 expressions give the values that Starlark defines") {
     constexpr std::array expressions{
+        R"((1 << 2000) > 1.5 and -(1 << 2000) < -1.5 and 1.5 < (1 << 2000) and (1 << 2000) != 1.5)",
+        R"((1 << 2000) < float("inf") and float("-inf") < -(1 << 2000) and float(1 << 1000) > 1e300)",
         R"(1 + 2 * 3 == 7 and (1 + 2) * 3 == 9)",
         R"(-7 // 2 == -4 and -7 % 3 == 2 and 7 % -3 == -2 and 7.5 // 2 == 3.0)",
         R"(1 / 2 == 0.5 and type(4 / 2) == "float")",
@@ -395,6 +397,13 @@ b''' == "a\nb" and """it's""" == 'it\'s')",
       blocks += std::string(static_cast<std::size_t>(i), ' ') + "if True:\n";
     CHECK_FALSE(problems_of(blocks).empty());
     CHECK_FALSE(problems_of("x = " + std::string(10'000, '9')).empty());
+  }
+
+  TEST_CASE("§21 an integer beyond all floats ended the program that read the rules") {
+    for (const auto* text : {"x = (1 << 2000) / 2", "x = 1.5 + (1 << 2000)", "x = float(1 << 1024)",
+                             "x = -(1 << 2000) * 0.5", "x = \"%f\" % (1 << 2000)"})
+      is_wrong(text);
+    is_wrong("x = " + std::string(400, '8') + " / 8");
   }
 
   TEST_CASE("§21 unclosed brackets on many lines do not make reading quadratic") {
