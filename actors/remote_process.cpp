@@ -19,7 +19,7 @@ using event = exec_client::process_event;
 using reactor::output_stream;
 
 constexpr std::size_t most_pending_input = std::size_t{1024} * 1024;
-/// Of a message beside its bytes: its frame, its head and our own note of it.
+/// Of a message beside its bytes: its frame, its head and our own note of it. An estimate.
 constexpr std::size_t message_overhead = 64;
 constexpr std::size_t longest_reason = 2000; // of what the server says
 

@@ -53,8 +53,9 @@ class StoppedProcesses(DaemonCase):
 
     def alive(self):
         """Those of `started` that live: the same number may be another process by now."""
-        return {pid: now for pid, then in self.started.items() for now in [stat(pid)]
-                if now and now[1] not in STATES_OF_THE_DEAD and now[2] == then[2]}
+        now = {pid: stat(pid) for pid in self.started}
+        return {pid: it for pid, it in now.items()
+                if it and it[1] not in STATES_OF_THE_DEAD and it[2] == self.started[pid][2]}
 
     def end_what_is_left(self):
         for pid in self.alive():
