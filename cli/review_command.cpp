@@ -149,6 +149,7 @@ public:
       say(typed_json("connected", "{\"url\":" + rpc::to_json(json_tree{url}) + "}"));
       for (const auto& question : standing)
         asked(question);
+      if (!input_) read_answers();
     };
     events.on_asked = [this](const auto& question) { asked(question); };
     events.on_resolved = [this](const app::request_resolved& outcome) {
@@ -168,10 +169,6 @@ public:
     };
     link_ = std::make_unique<review_link>(loop_, daemon.address, reviewer_token(daemon),
                                           std::move(events));
-    input_ = reactor::line_reader::open(
-        loop_, reactor::unique_fd{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)},
-        {[this](std::string_view line) { take(line); },
-         [this](const result<void>&) { end_.with(exit_ok); }});
   }
 
   int run() {
@@ -183,6 +180,14 @@ public:
   }
 
 private:
+  /// Not before the questions are known: an answer that is there already would be to none of them,
+  /// and the end of input would hide that there is no daemon.
+  void read_answers() {
+    input_ = reactor::line_reader::open(
+        loop_, reactor::unique_fd{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)},
+        {[this](std::string_view line) { take(line); },
+         [this](const result<void>&) { end_.with(exit_ok); }});
+  }
   void say(const std::string& line) {
     if (!print(line)) end_.with(exit_failed);
   }

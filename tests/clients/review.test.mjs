@@ -265,6 +265,17 @@ test('§204 an answer that was the last line of the input was lost', limit, asyn
   }
 });
 
+test('§204 an answer that was there before the connection was refused, and the end of input passed for success', limit, async () => {
+  const call = ask();
+  const list = () => execFileSync(gatehouse, ['review', '--list', '--json'], { env: daemon.env, encoding: 'utf8' });
+  let listed = '';
+  await until(() => (listed = list()) !== '');
+  const input = `${JSON.stringify({ requestId: JSON.parse(listed).requestId, decision: 'decline' })}\n`;
+  const said = execFileSync(gatehouse, ['review', '--json'], { env: daemon.env, input, encoding: 'utf8' });
+  assert.doesNotMatch(said, /notTaken/);
+  assert.equal((await call).status, 'declined');
+});
+
 test('§204 without a daemon, without its token or with the wrong one, an error says the next step', limit, async () => {
   const fails = (...args) => {
     try {

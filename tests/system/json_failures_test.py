@@ -25,7 +25,8 @@ WRONG = {
     "serve": [(["--root", NOWHERE], 2, "invalid_request"), (["--listen", "unix://" + NOWHERE + "/s"], 1, "io"), (["--listen", "x"], 2, "invalid_request"),
               (["--listen", "stdio://"], 2, "invalid_request"), ([], 2, "invalid_config")],
     "review": [([], 1, "not_found"), (["--list"], 1, "not_found"), (["--list", "--connect", "x"], 2, "invalid_request"),
-               (["--list", "--connect", "unix://" + NOWHERE, "--reviewer-token-file", "token"], 1, "io")],
+               (["--list", "--connect", "unix://" + NOWHERE, "--reviewer-token-file", "token"], 1, "io"),
+               (["--connect", "unix://" + NOWHERE, "--reviewer-token-file", "token"], 1, "io")],  # its input ends at once
     "exec-server": [(["--listen", "x"], 2, "invalid_request"), (["--listen", "unix://" + NOWHERE + "/s"], 1, "io"),
                     (["--listen", "stdio"], 2, "invalid_request"), (["--no-auth"], 2, "invalid_config")],
     "policy explain": [([], 2, "invalid_request"), (["--rules", NOWHERE, "--", "ls"], 2, "not_found"), (["--", "ls"], 2, "invalid_config")],
