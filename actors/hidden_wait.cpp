@@ -4,27 +4,58 @@
 
 namespace gatehouse::actors {
 
+void hidden_wait::pass(time_point now) {
+  if (held_) hidden_ += now - seen_;
+  seen_ = now;
+}
+
+/// Somebody is there.
+void hidden_wait::settle(time_point now) {
+  hidden_ = {};
+  for (auto& [about, asked] : questions_) {
+    asked.waited = {};
+    if (asked.since) asked.since = now;
+  }
+}
+
+hidden_wait::change hidden_wait::now_on(duration counts) {
+  held_ = waiting_ > 0 && hidden_ < most_;
+  return {held_, held_ ? most_ - hidden_ : duration{}, counts};
+}
+
 hidden_wait::change hidden_wait::take(const host_key& about, host_wait what, time_point now) {
-  change out;
-  auto& asked = questions_[about];
+  pass(now);
   if (what == host_wait::begins) {
+    auto& asked = questions_[about];
     if (!asked.since) {
       asked.since = now;
-      if (waiting_++ == 0) held_since_ = now;
+      ++waiting_;
     }
-  } else if (asked.since) {
+    return now_on({});
+  }
+  const auto found = questions_.find(about);
+  if (found == questions_.end()) return now_on({});
+  auto& asked = found->second;
+  if (asked.since) {
     asked.waited += now - *asked.since;
     asked.since.reset();
-    if (--waiting_ == 0) hidden_ += now - held_since_;
+    --waiting_;
   }
-  out.held = waiting_ > 0;
-  if (what == host_wait::unanswered) {
-    const auto hidden = hidden_ + (out.held ? now - held_since_ : duration{});
-    out.counts = std::min(asked.waited, hidden - counted_);
-    counted_ += out.counts;
+  if (what == host_wait::pauses) return now_on({});
+  duration counts{};
+  if (what == host_wait::answered) {
+    settle(now);
+  } else {
+    counts = std::min(asked.waited, hidden_);
+    hidden_ -= counts;
   }
-  if (what == host_wait::answered || what == host_wait::unanswered) questions_.erase(about);
-  return out;
+  questions_.erase(found);
+  return now_on(counts);
+}
+
+hidden_wait::change hidden_wait::look(time_point now) {
+  pass(now);
+  return now_on({});
 }
 
 } // namespace gatehouse::actors

@@ -132,6 +132,10 @@ network_service::behavior_type network_service::make_behavior() {
       },
       [this](expire_atom, const std::string& id) { carry_out(desk_.grace_over(id)); },
       [this](unwanted_atom, const std::string& review_id) { carry_out(desk_.unwanted(review_id)); },
+      [this](hold_atom, const std::string& id) {
+        if (const auto found = open_.find(id); found != open_.end())
+          hold(id, found->second, found->second.waited.look(terms_.loop->now()));
+      },
   };
 }
 
@@ -149,7 +153,7 @@ caf::result<std::string> network_service::open(const network_open& what) {
   terms.deferred = what.deferred;
   const auto id = "network-" + std::to_string(++opened_) + "-" + what.call_id;
   desk_.open(id, std::move(terms));
-  open_[id];
+  open_[id].waited = hidden_wait{terms_.most_hidden};
   return id;
 }
 
@@ -221,7 +225,18 @@ void network_service::carry_out(desk::hold& effect) {
   const auto found = open_.find(effect.registration);
   if (found == open_.end() || !found->second.hold) return;
   auto& of = found->second;
-  of.hold(of.waited.take(effect.about, effect.what, terms_.loop->now()));
+  hold(found->first, of, of.waited.take(effect.about, effect.what, terms_.loop->now()));
+}
+
+void network_service::hold(const std::string& id, registration& of,
+                           const hidden_wait::change& change) {
+  of.held.reset();
+  if (change.held) {
+    of.held = std::make_unique<reactor::timer>(*terms_.loop);
+    of.held->start(change.at_most,
+                   [self = network_service_actor{this}, id] { caf::anon_send(self, hold_v, id); });
+  }
+  of.hold(change);
 }
 
 void network_service::carry_out(desk::end_process& effect) {

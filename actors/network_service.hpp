@@ -44,6 +44,7 @@ struct network_service_terms {
   std::chrono::milliseconds grace{100}; ///< after a process, for a late denial (§117)
   /// So long a question stands for which no connection waits: for a client that tries again.
   std::chrono::milliseconds patience{2000};
+  hidden_wait::duration most_hidden = hidden_wait::usual_most; ///< of a process, unanswered (§95)
 };
 
 /// A connection that waits for its verdict, and the link of an attempt, as messages.
@@ -83,8 +84,10 @@ using network_service_actor = network_actor::extend<
     caf::reacts_to<blocked_atom, std::string, blocked_ptr>,
     // INTERNAL: a host_approval has its answer.
     caf::reacts_to<report_atom, review_answer_ptr>,
-    // INTERNAL: the grace of a registration is over; the patience with a question.
-    caf::reacts_to<expire_atom, std::string>, caf::reacts_to<unwanted_atom, std::string>>;
+    // INTERNAL: the grace of a registration is over; the patience with a question; the most is
+    // hidden of what a registration waits.
+    caf::reacts_to<expire_atom, std::string>, caf::reacts_to<unwanted_atom, std::string>,
+    caf::reacts_to<hold_atom, std::string>>;
 
 /// The managed network of one session (§108–§117): carries out what network_desk decides. One proxy
 /// for each registration, on listeners that come from inside its sandbox; a host_approval for each
@@ -103,6 +106,7 @@ private:
     std::vector<std::unique_ptr<reactor::network_proxy>> proxies;
     limit_holder hold;
     hidden_wait waited;
+    std::unique_ptr<reactor::timer> held; ///< until the most is hidden
     std::function<void()> end;
     std::unique_ptr<reactor::timer> grace;
     caf::typed_response_promise<network_end_ptr> closing;
@@ -114,6 +118,7 @@ private:
   };
 
   caf::result<std::string> open(const network_open& what);
+  void hold(const std::string& id, registration& of, const hidden_wait::change& change);
   void listen(const std::string& registration, reactor::unique_fd listener, std::uint16_t port);
   void carry_out(desk::effects effects);
   void carry_out(desk::answer_wish& effect);

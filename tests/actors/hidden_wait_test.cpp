@@ -83,6 +83,14 @@ TEST_SUITE("actors.hidden_wait") {
     CHECK(p.counted == 2s);
   }
 
+  TEST_CASE("§95 a question that was given up paid for what was waited for an approved one") {
+    process p;
+    p.after(0s, 1, host_wait::begins);
+    p.after(10s, 2, host_wait::begins);
+    p.after(20s, 1, host_wait::answered);
+    CHECK(p.after(3s, 2, host_wait::unanswered).counts == 3s);
+  }
+
   TEST_CASE("§95 no moment counts twice") {
     process p;
     for (int i = 0; i < 16; ++i)
@@ -91,5 +99,40 @@ TEST_SUITE("actors.hidden_wait") {
     for (int i = 1; i < 16; ++i)
       CHECK(p.after(0s, i, host_wait::unanswered).counts == 0s);
     CHECK(p.counted == 5s);
+  }
+
+  TEST_CASE("§95 a program lived as long as it liked by one question that it kept standing") {
+    process p;
+    const auto first = p.after(0s, 1, host_wait::begins);
+    CHECK(first.at_most == hidden_wait::usual_most);
+    CHECK(p.after(10min, 2, host_wait::begins).at_most == 50min);
+    const auto over = p.wait.look(p.now += 50min);
+    CHECK_FALSE(over.held);
+    CHECK(over.counts == 0s); // what comes from here on counts, as it comes
+    CHECK_FALSE(p.after(1s, 3, host_wait::begins).held);
+    CHECK(p.after(10min, 2, host_wait::unanswered).counts == 1h); // it takes its turn
+    CHECK(p.wait.look(p.now).held);                               // until as much is hidden again
+    // Somebody has come back, and is asked as usual.
+    CHECK(p.after(1min, 3, host_wait::answered).at_most == hidden_wait::usual_most);
+  }
+
+  TEST_CASE("§95 … or by the same few hosts in turn, each given up before its patience was over") {
+    process p;
+    hidden_wait::duration hidden{};
+    for (int i = 0; i < 10000; ++i) {
+      if (p.after(0s, i % 4, host_wait::begins).held) hidden += 1s;
+      p.after(1s, i % 4, host_wait::pauses);
+    }
+    CHECK(hidden == hidden_wait::usual_most);
+  }
+
+  TEST_CASE("§95 an early or late look changes nothing") {
+    process p;
+    CHECK_FALSE(p.wait.look(p.now).held);
+    p.after(0s, 1, host_wait::begins);
+    CHECK(p.wait.look(p.now += 1min).at_most == 59min);
+    CHECK(p.wait.look(p.now).at_most == 59min);
+    p.after(1min, 1, host_wait::answered);
+    CHECK_FALSE(p.wait.look(p.now += 5h).held);
   }
 }

@@ -124,7 +124,9 @@ struct network_stage : process_stage {
     profile.network = network_policy::enabled;
     return profile;
   }
-  explicit network_stage(std::string at = "127.0.0.1", std::chrono::milliseconds grace = {})
+  explicit network_stage(
+      std::string at = "127.0.0.1", std::chrono::milliseconds grace = {},
+      actors::hidden_wait::duration most_hidden = actors::hidden_wait::usual_most)
       : process_stage{networked()}, address{std::move(at)} {
     auto policy = std::make_shared<policy::domain_policy>();
     for (const auto& [host, verdict] :
@@ -139,6 +141,7 @@ struct network_stage : process_stage {
     network.resolver = std::make_shared<loopback_resolver>(loop, address);
     network.session_offered = true;
     network.patience = std::chrono::milliseconds{50};
+    network.most_hidden = most_hidden;
     network.warn = [this](const std::string& text) { warnings.push_back(text); };
     if (grace.count() > 0) network.grace = grace;
     network.on_blocked = [this](const blocked_connection& what) { blocked.push_back(what); };

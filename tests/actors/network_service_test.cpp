@@ -297,6 +297,22 @@ TEST_SUITE("actors.network_service") {
     CHECK(text == "200");
   }
 
+  TEST_CASE("§95 a process outlived its limits for as long as nobody answered its question") {
+    network_stage stage{"127.0.0.1", {}, 300ms};
+    stage.terms.process.hard_limit = 700ms;
+    caf::anon_send_exit(stage.manager, caf::exit_reason::user_shutdown);
+    stage.manager = stage.system->spawn<process_manager>(stage.terms);
+    const page_server server{"127.0.0.1", 0};
+    const auto slot = stage.start_session(curl(url(server)), 50ms);
+    REQUIRE(stage.asked(1));
+    const auto first = *stage.wait(slot); // its yield goes on, too
+    REQUIRE(first.result.session_id);
+    std::string text;
+    CHECK(stage.finish(*first.result.session_id, text).result.exit_code != 0);
+    CHECK(stage.reviews->open.empty());
+    CHECK(stage.no_process_left());
+  }
+
   TEST_CASE("BR-081 §143 a local port is granted by any of the three names of this machine") {
     const auto view_for = [](std::initializer_list<const char*> rules, bool limited = false) {
       policy::domain_policy policy;

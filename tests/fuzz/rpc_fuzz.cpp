@@ -7,6 +7,10 @@
 #include "protocol/tool_request.hpp"
 #include "tests/fuzz/fuzz_support.hpp"
 
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -22,6 +26,27 @@ rpc::message readable(const std::string& text) {
   return std::get<rpc::message>(std::move(read));
 }
 
+/// Equal but for the last digits of numbers with a fraction or exponent: the library reads a long
+/// one (of fields that no call knows) as the double beside it. Whole numbers are exact.
+bool same_json(const boost::json::value& one, const boost::json::value& other) {
+  if (one == other) return true;
+  if (one.kind() != other.kind()) return false;
+  if (one.is_double()) {
+    const double a = one.get_double(), b = other.get_double();
+    return std::abs(a - b) <= 4e-16 * std::max(std::abs(a), std::abs(b));
+  }
+  if (one.is_array()) return std::ranges::equal(one.get_array(), other.get_array(), same_json);
+  if (one.is_object())
+    return std::ranges::equal(one.get_object(), other.get_object(), [](auto& a, auto& b) {
+      return a.key() == b.key() && same_json(a.value(), b.value());
+    });
+  return false;
+}
+
+bool same_text(const std::string& one, const std::string& other) {
+  return one == other || same_json(boost::json::parse(one), boost::json::parse(other));
+}
+
 template <class Params>
 void check_params(const rpc::message& request, const Params& params) {
   const auto text = rpc::to_json(params);
@@ -29,7 +54,7 @@ void check_params(const rpc::message& request, const Params& params) {
   must(again.method() == request.method() && again.id() == request.id(), "… under its id");
   const auto same = rpc::codec<Params>::decode(again.params());
   must(same.has_value(), "parameters that were written can be read");
-  must(rpc::to_json(*same) == text, "… and are the same");
+  must(same_text(rpc::to_json(*same), text), "… and are the same");
 }
 
 void check_request(const rpc::message& request) {
