@@ -72,18 +72,22 @@ void load_run::begin() {
     start(start_);
 }
 
-/// Open loop: begins what is due. The times are fixed before the first call.
+/// Open loop: the times are fixed before the first call.
+load_run::moment load_run::next_due() const {
+  return start_ + std::chrono::duration_cast<reactor::clock::duration>(
+                      std::chrono::duration<double>{static_cast<double>(due_) / *terms_.rate});
+}
+
+/// Open loop: begins what is due.
 void load_run::tick() {
   const auto now = loop_.now();
-  const auto time_of = [this](std::uint64_t n) {
-    return start_ + std::chrono::duration_cast<reactor::clock::duration>(
-                        std::chrono::duration<double>{static_cast<double>(n) / *terms_.rate});
-  };
-  while (time_of(due_) <= now && time_of(due_) < end_) {
+  while (next_due() <= now && next_due() < end_) {
     if (under_way_.size() >= terms_.most_open) break;
-    start(time_of(due_++));
+    const auto intended = next_due();
+    ++due_;
+    start(intended);
   }
-  if (time_of(due_) < end_) tick_.start_at(std::max(time_of(due_), now + 1ms), [this] { tick(); });
+  if (next_due() < end_) tick_.start_at(std::max(next_due(), now + 1ms), [this] { tick(); });
 }
 
 void load_run::start(moment intended) {
@@ -136,7 +140,8 @@ const load_result& load_run::run(const std::function<bool()>& stop) {
       return !result_.broken.empty();
     }
     if (now < end_) return false;
-    return under_way_.empty() || now > end_ + terms_.patience;
+    const bool all_begun = !terms_.rate || next_due() >= end_;
+    return (all_begun && under_way_.empty()) || now > end_ + terms_.patience;
   });
   tick_.cancel();
   sample_.cancel();
@@ -145,7 +150,13 @@ const load_result& load_run::run(const std::function<bool()>& stop) {
   const auto until = std::min(loop_.now(), end_);
   if (begun_ && until > counted_from_)
     result_.seconds = std::chrono::duration<double>{until - counted_from_}.count();
-  // Whatever never came back is no small latency.
+  // Whatever never came back, or never began, is no small latency.
+  if (begun_ && terms_.rate)
+    for (; next_due() < until; ++due_)
+      if (next_due() >= counted_from_) {
+        ++result_.failed;
+        ++result_.errors["never begun"];
+      }
   for (const auto& [number, intended] : under_way_)
     if (intended >= counted_from_) {
       ++result_.failed;

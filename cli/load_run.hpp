@@ -70,6 +70,7 @@ private:
 
   void connect();
   void begin();
+  [[nodiscard]] moment next_due() const;
   void tick();
   void start(moment intended);
   void ended(std::uint64_t number, const std::string& trouble);
@@ -86,7 +87,7 @@ private:
   std::size_t next_ = 0;
   std::map<std::uint64_t, moment> under_way_; ///< intended start, by number
   std::uint64_t last_number_ = 0;
-  std::uint64_t due_ = 0; ///< open loop: calls whose time has come
+  std::uint64_t due_ = 0; ///< open loop: calls that have begun, in the order of their times
   std::uint64_t done_ = 0;
   moment start_{}, counted_from_{}, end_{};
   bool begun_ = false;

@@ -1,3 +1,9 @@
+# What bounds a test that hangs. Sanitized programs need several times as long.
+set(GATEHOUSE_TEST_SECONDS 300)
+if(GATEHOUSE_SANITIZER)
+  set(GATEHOUSE_TEST_SECONDS 1200)
+endif()
+
 # gatehouse_add_tests(FOLDER LIB...): one test program for tests/FOLDER, one ctest entry per file
 # (`FOLDER.name` for tests/FOLDER/name_test.cpp), so that a failure names its file.
 function(gatehouse_add_tests folder)
@@ -14,7 +20,7 @@ function(gatehouse_add_tests folder)
     string(REPLACE "_test.cpp" "" name ${name})
     string(REPLACE "/" "." entry "${folder}.${name}")
     add_test(NAME ${entry} COMMAND ${program} --source-file=*/${folder}/${name}_test.cpp --no-skipped-summary)
-    set_tests_properties(${entry} PROPERTIES TIMEOUT 300 LABELS ${folder}
+    set_tests_properties(${entry} PROPERTIES TIMEOUT ${GATEHOUSE_TEST_SECONDS} LABELS ${folder}
       ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};GATEHOUSE_SANITIZER=${GATEHOUSE_SANITIZER};UBSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/ubsan.supp:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
   endforeach()
 endfunction()
@@ -23,7 +29,7 @@ endfunction()
 # they carry a sanitizer, whose memory and descriptors are not the program's.
 function(gatehouse_add_script_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS system
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${GATEHOUSE_TEST_SECONDS} LABELS system
     ENVIRONMENT "GATEHOUSE_BUILD_DIR=${CMAKE_BINARY_DIR};GATEHOUSE_SOURCE_DIR=${CMAKE_SOURCE_DIR};GATEHOUSE_SANITIZER=${GATEHOUSE_SANITIZER};PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 
@@ -42,7 +48,7 @@ function(gatehouse_add_fuzz_targets)
     else()
       target_sources(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/run_corpus.cpp)
       add_test(NAME fuzz.${name} COMMAND fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
-      set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 300 LABELS fuzz)
+      set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT ${GATEHOUSE_TEST_SECONDS} LABELS fuzz)
     endif()
   endforeach()
 endfunction()

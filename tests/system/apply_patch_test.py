@@ -14,11 +14,10 @@ import time
 import unittest
 
 from boundary_support import running
-from run_case import SANITIZED, answer_at_terminal
+from run_case import GRACE_S, SANITIZED, answer_at_terminal
 
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cases", "apply_patch.jsonl")
-GRACE_S = 60  # bounds a step that hangs; no outcome depends on it
 
 
 def patch(*lines):

@@ -34,7 +34,10 @@ class Terms(BatchCase):
         self.assertEqual(self.batch(path)[:2], (2, []))
 
     def test_202_the_summary_is_a_table_of_what_was_not_fine(self):
-        _, _, said = self.batch(self.calls("true", DANGER, *["exit 7"] * 5, "sleep 30"), "--timeout-ms", "300")
+        path = self.calls("true", DANGER, *["exit 7"] * 5)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"callId": "c7", "arguments": {"command": "sleep 30", "timeout_ms": 300}}) + "\n")
+        _, _, said = self.batch(path)
         self.assertEqual([line.split() for line in said.splitlines()[-4:]],
                          [["5", "exit", "status", "7", "c2,", "c3,", "c4,", "…"], ["1", "declined", "by", "a", "reviewer", "c1"],
                           ["1", "ran", "out", "of", "time", "c7"], ["batch:", "1", "fine,", "6", "failed,", "1", "refused"]])

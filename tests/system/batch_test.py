@@ -11,6 +11,8 @@ import tempfile
 import time
 import unittest
 
+from run_case import GRACE_S
+
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 
 
@@ -153,7 +155,7 @@ class Batch(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual([(r["callId"], r["status"]) for r in results], [("item-1", "completed"), ("b", "completed"), ("item-3", "rejected")])
         self.assertEqual((results[0]["output"], results[1]["exitCode"]), ("one\n", 4))
-        wrong = subprocess.run([*argv[:5], "ws://127.0.0.1:1", path], env=self.env, capture_output=True, text=True, timeout=60, check=False)
+        wrong = subprocess.run([*argv[:5], "ws://127.0.0.1:1", path], env=self.env, capture_output=True, text=True, timeout=GRACE_S, check=False)
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("cannot connect", wrong.stderr)
 
@@ -161,7 +163,7 @@ class Batch(unittest.TestCase):
         path = self.write([self.call("true")])
         for options in (["--url", "ws://127.0.0.1:1", "--rules", "x"], ["--token-file", "x"], ["--engine", "cloud"], ["--engine", "slurm"],
                         ["--tasks", "2"], ["--retries", "many"], ["--url", "http://x"]):
-            done = subprocess.run([GATEHOUSE, "batch", *options, path], env=self.env, capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run([GATEHOUSE, "batch", *options, path], env=self.env, capture_output=True, text=True, timeout=GRACE_S, check=False)
             self.assertEqual(done.returncode, 2, f"{options}: {done.stderr}")
 
     def test_ctrl_c_ends_what_runs_and_says_so(self):
@@ -173,7 +175,7 @@ class Batch(unittest.TestCase):
                     break
                 time.sleep(0.01)
             run.send_signal(signal.SIGINT)
-            out, said = run.communicate(timeout=60)
+            out, said = run.communicate(timeout=GRACE_S)
         self.assertEqual(run.returncode, 120, said)
         self.assertEqual(json.loads(out.splitlines()[0])["result"]["status"], "interrupted")
         self.assertIn("1 not run", said)

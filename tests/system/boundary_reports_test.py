@@ -10,6 +10,7 @@ import time
 import unittest
 
 from boundary_support import (READ_ONLY, WORKSPACE, BoundaryCase, managed, running, special, until)
+from run_case import GRACE_S
 
 BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
 GATEHOUSE = os.path.join(BUILD, "gatehouse")
@@ -32,7 +33,7 @@ class Reports(BoundaryCase):
                 "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
                     "GIT_COMMITTER_EMAIL": "a@b", "GIT_EDITOR": "true", **(env or {})}
         return subprocess.run([GATEHOUSE, "sandbox", "--cwd", cwd or self.ws, *words], env=full, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=GRACE_S, check=False)
 
     def on_host(self, prepare, command, profile=WORKSPACE, options=()):
         """Runs the helper in a mount namespace of its own that `prepare` (shell) has changed. `$WS`, `$OUT`."""
@@ -41,7 +42,7 @@ class Reports(BoundaryCase):
         argv[1:1] = options
         return subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec",
                                prepare + '\nexec "$@"', "sh", *argv],
-                              env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=GRACE_S,
                               check=False)
 
     # --- sandbox_escape
@@ -58,7 +59,7 @@ class Reports(BoundaryCase):
         env = {"PATH": "/usr/bin:/bin", "HOME": self.base + "/home", "TMPDIR": shared,
                "XDG_STATE_HOME": self.base + "/state", "GATEHOUSE_HOME": self.base + "/own"}
         done = subprocess.run(["sh", "-c", 'umask 0; exec "$@"', "sh", GATEHOUSE, "run", "--cwd", self.ws, "--profile",
-                               "workspace-write", "--", "sh", "-c", "seq 1 300000"], env=env, timeout=60, check=False,
+                               "workspace-write", "--", "sh", "-c", "seq 1 300000"], env=env, timeout=GRACE_S, check=False,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(victim, encoding="ascii") as file:
@@ -80,7 +81,7 @@ class Reports(BoundaryCase):
             prepare(state + "/gatehouse")
             done = subprocess.run([GATEHOUSE, "serve", "--listen", "unix://" + self.base + "/s", "--root", self.ws],
                                   env={"PATH": "/usr/bin:/bin", "HOME": self.base, "XDG_STATE_HOME": state}, text=True,
-                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=GRACE_S, check=False)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(state + "/gatehouse", done.stderr)
             self.assertEqual((os.listdir(self.out), os.path.exists(state + "/gatehouse/tokens")), ([], False))
@@ -93,7 +94,7 @@ class Reports(BoundaryCase):
         for ask in ("never", "on-request", "untrusted"):
             done = subprocess.run([GATEHOUSE, "run", "--json", "--ask", ask, "--cwd", self.ws, "--profile",
                                    "workspace-write", "--sandbox-permissions", "require_escalated", "--justification",
-                                   "why not", "--", "cat", secret], timeout=60, check=False, stdin=subprocess.DEVNULL,
+                                   "why not", "--", "cat", secret], timeout=GRACE_S, check=False, stdin=subprocess.DEVNULL,
                                   env={"PATH": "/usr/bin:/bin", "HOME": self.base, "GATEHOUSE_HOME": self.base + "/own"},
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, 125, done.stdout + done.stderr)
@@ -246,7 +247,7 @@ class Reports(BoundaryCase):
         for words, text in ((["run", "--", "true"], ""), (["apply-patch"], patch), (["doctor"], ""), (["config", "show"], "")):
             more = ["--cwd", self.ws, "--profile", "workspace-write"] if words[0] in ("run", "apply-patch") else []
             done = subprocess.run([GATEHOUSE, words[0], *more, *words[1:]], cwd=self.ws, input=text, text=True,
-                                  capture_output=True, timeout=60, check=False,
+                                  capture_output=True, timeout=GRACE_S, check=False,
                                   env={**env, "HOME": self.base, "GATEHOUSE_HOME": self.base + "/own"})
             self.assertEqual((done.returncode, os.path.exists(self.base + "/called")), (0, False), done.stderr)
 
@@ -457,7 +458,7 @@ class Reports(BoundaryCase):
 
         def run(script, *more):
             done = subprocess.run([GATEHOUSE, "run", "--json", "--cwd", self.ws, "--profile", "workspace-write", *more,
-                                   "--shell", script], env=env, timeout=60, check=False, stdin=subprocess.DEVNULL,
+                                   "--shell", script], env=env, timeout=GRACE_S, check=False, stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True)
             return json.loads(done.stdout)
         told = run("strace -f true")
@@ -527,7 +528,7 @@ class Reports(BoundaryCase):
         argv = self.argv(["/bin/bash", "-c", script], profile)
         argv[1:1] = ["--use-legacy-landlock"]
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self.base}
-        done = subprocess.run(argv, cwd=self.ws, env=env, capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run(argv, cwd=self.ws, env=env, capture_output=True, text=True, timeout=GRACE_S, check=False,
                               stdin=subprocess.DEVNULL)
         self.assertEqual((done.returncode, done.stdout), (0, "a:\ng\n\nb:\nh\n"), done.stderr)
 

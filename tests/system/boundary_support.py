@@ -7,6 +7,8 @@ import tempfile
 import time
 import unittest
 
+from run_case import GRACE_S
+
 HELPER = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse-sandbox")
 
 
@@ -74,7 +76,7 @@ class BoundaryCase(unittest.TestCase):
             how.setdefault("stdin", subprocess.DEVNULL)
             how.setdefault("stdout", subprocess.PIPE)
             fds = (report.fileno(), *how.pop("pass_fds", ()))
-            done = subprocess.run(self.argv(command, profile, report.fileno()), stderr=subprocess.PIPE, timeout=60,
+            done = subprocess.run(self.argv(command, profile, report.fileno()), stderr=subprocess.PIPE, timeout=GRACE_S,
                                   check=False, text=True, pass_fds=fds, **how)
             report.seek(0)
             events = [json.loads(line) for line in report]

@@ -10,6 +10,7 @@ import unittest
 
 from boundary_support import (DISABLED, HELPER, WORKSPACE, WORKSPACE_NET, BoundaryCase, managed, running,
                               special, until)
+from run_case import GRACE_S
 
 
 class Boundary(BoundaryCase):
@@ -100,7 +101,7 @@ class Boundary(BoundaryCase):
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
             self.assertEqual(child.stdout.readline(), "up\n")
             child.terminate()
-            self.assertEqual((child.communicate(timeout=20)[0], child.returncode), ("got-term\n", 5))
+            self.assertEqual((child.communicate(timeout=GRACE_S)[0], child.returncode), ("got-term\n", 5))
 
     def test_signalling_process_1_from_inside_neither_ends_nor_falsifies_the_command(self):
         for name in ("TERM", "INT", "HUP", "KILL", "USR1", "QUIT"):
@@ -260,7 +261,7 @@ print(os.read(fd, 100).decode())
         argv = self.argv(["/bin/sh", "-c", script], profile)
         subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c",
                         'mount --bind "$1" "$2"; shift 2; exec "$@"', "sh", self.ws, second + "/alias", *argv],
-                       check=False, timeout=60, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+                       check=False, timeout=GRACE_S, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         self.assertEqual(os.listdir(self.ws), ["fine"])
 
     def test_a_path_that_changes_while_it_is_judged_creates_nothing(self):

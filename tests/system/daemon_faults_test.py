@@ -302,7 +302,7 @@ class DaemonFaults(DaemonCase):
 
     @unittest.skipUnless(ROOT, "limits the memory of a group, which only root can")
     def test_the_system_kills_a_command_for_want_of_memory_and_its_call_is_told(self):
-        group = MemoryGroup(512 if SANITIZED else 200)
+        group = MemoryGroup(1536 if SANITIZED else 200)
         if not group.usable:
             self.skipTest("no group of processes with a limit of memory can be made here")
         self.addCleanup(os.rmdir, group.folder)

@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from boundary_support import BoundaryCase
+from run_case import GRACE_S
 
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 TOOLS_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -86,7 +87,7 @@ class DenialsOfTools(BoundaryCase):
                 continue
             with self.subTest(script=script):
                 done = subprocess.run([GATEHOUSE, "run", "--json", "--ask", "never", "--profile", profile, "--cwd",
-                                       self.ws, "--", "/bin/bash", "-c", fill(script)], env=env, timeout=60,
+                                       self.ws, "--", "/bin/bash", "-c", fill(script)], env=env, timeout=GRACE_S,
                                       stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
                 document = json.loads(done.stdout)
                 denied = (document["attempts"] or [{}])[0].get("denied")

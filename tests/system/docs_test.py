@@ -22,6 +22,8 @@ import tempfile
 import tomllib
 import unittest
 
+from run_case import GRACE_S
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
@@ -64,7 +66,7 @@ def commands_in(text):
 
 class Pages(unittest.TestCase):
     def run_program(self, *arguments, home="/nonexistent", stdin=""):
-        return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False, timeout=60, cwd="/", input=stdin,
+        return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False, timeout=GRACE_S, cwd="/", input=stdin,
                               env={**os.environ, "GATEHOUSE_HOME": home, "XDG_STATE_HOME": "/nonexistent"})
 
     def each(self, info, check, least):
@@ -117,7 +119,7 @@ class Pages(unittest.TestCase):
             for hooks, status in ((text, 0), (text.replace('"command"', '"comand"'), 2)):
                 pathlib.Path(folder, "hooks.json").write_text(hooks, encoding="utf-8")
                 done = subprocess.run([PROGRAM, "run", "--profile", "read-only", "--ask", "never", "--", "/bin/true"], check=False,
-                                      capture_output=True, text=True, timeout=60, cwd=folder, stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, timeout=GRACE_S, cwd=folder, stdin=subprocess.DEVNULL,
                                       env={**os.environ, "GATEHOUSE_HOME": folder, "XDG_STATE_HOME": folder})
                 # The program that the sample names is not there, which refuses the call; a file that is not understood stops it before.
                 self.assertEqual(done.returncode == 2, status == 2, done.stderr)
@@ -142,7 +144,7 @@ class Pages(unittest.TestCase):
             asked = [{"jsonrpc": "2.0", "id": 1, "method": "initialize",
                       "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}},
                      {"jsonrpc": "2.0", "method": "notifications/initialized"}, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
-            done = subprocess.run([PROGRAM, *found[0][1:]], capture_output=True, text=True, check=False, timeout=60, cwd=folder,
+            done = subprocess.run([PROGRAM, *found[0][1:]], capture_output=True, text=True, check=False, timeout=GRACE_S, cwd=folder,
                                   input="".join(json.dumps(one) + "\n" for one in asked),
                                   env={**os.environ, "GATEHOUSE_HOME": folder, "XDG_STATE_HOME": folder})
             told = {answer.get("id"): answer for answer in map(json.loads, done.stdout.splitlines())}

@@ -6,6 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
+from run_case import GRACE_S
+
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 
 
@@ -24,7 +26,7 @@ class Environment(unittest.TestCase):
     def run_shell(self, script, *options, **env):
         done = subprocess.run([GATEHOUSE, "run", "--json", "--cwd", self.ws, "--profile", "workspace-write", *options,
                                "--shell", script], env={**self.env, **env}, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=GRACE_S, check=False)
         return json.loads(done.stdout)["stdout"], done.stderr.decode()
 
     def test_secrets_reach_no_command(self):
@@ -64,7 +66,7 @@ class Environment(unittest.TestCase):
                 f.write(f"[environment]\n{table}\n")
             for out in (self.run_shell("/usr/bin/env", **given)[0],
                         subprocess.run([GATEHOUSE, "sandbox", "--cwd", self.ws, "--", "/usr/bin/env"],
-                                       env={**self.env, **given}, capture_output=True, text=True, timeout=60,
+                                       env={**self.env, **given}, capture_output=True, text=True, timeout=GRACE_S,
                                        check=False).stdout + "NO_COLOR=1\n"):
                 lines = out.splitlines()
                 self.assertNotIn("secret-", out)

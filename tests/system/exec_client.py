@@ -8,6 +8,8 @@ import struct
 import subprocess
 import time
 
+from run_case import GRACE_S
+
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 
 
@@ -101,7 +103,7 @@ class Client:
     def send(self, message):
         self.send_text(json.dumps(message))
 
-    def receive(self, timeout=30.0):
+    def receive(self, timeout=GRACE_S):
         """The next message; None at the end of the connection; TimeoutError when nothing comes."""
         limit = time.monotonic() + timeout
         while True:
@@ -131,7 +133,7 @@ class Client:
             elif opcode == 2:
                 return from_bytes(data)
 
-    def call(self, method, timeout=30.0, **params):
+    def call(self, method, timeout=GRACE_S, **params):
         """Sends a request and gives its answer; what comes meanwhile is kept in `pending`."""
         self.next_id += 1
         self.send({"id": self.next_id, "method": method, "params": params})

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from exec_client import GATEHOUSE, Client, Refused, Server, sandbox, special, start, uri
-from run_case import SANITIZED
+from run_case import GRACE_S, SANITIZED
 
 
 def processes(mark):
@@ -87,14 +87,14 @@ class Admission(Case):
 
     def test_120_no_auth_is_for_loopback_only(self):
         run = subprocess.run([GATEHOUSE, "exec-server", "--listen", "ws://0.0.0.0:0", "--no-auth"],
-                             capture_output=True, text=True, timeout=30)
+                             capture_output=True, text=True, timeout=GRACE_S)
         self.assertEqual(run.returncode, 2)
         self.assertIn("loopback", run.stderr)
 
     def test_wrong_usage_says_how_it_is_done(self):
         for options in (["--listen", "tcp://x"], ["--listen", "ws://127.0.0.1"], ["extra"], ["--no-auth=1"],
                         ["--session-ttl-ms", "x"], ["--no-auth", "--token-file", "/x"]):
-            run = subprocess.run([GATEHOUSE, "exec-server", *options], capture_output=True, text=True, timeout=30)
+            run = subprocess.run([GATEHOUSE, "exec-server", *options], capture_output=True, text=True, timeout=GRACE_S)
             self.assertEqual(run.returncode, 2, options)
             self.assertNotEqual(run.stderr, "", options)
 
@@ -156,7 +156,7 @@ class Admission(Case):
             file.write("0123456789abcdef0123456789abcdef\n")
         os.chmod(token_file, 0o644)
         run = subprocess.run([GATEHOUSE, "exec-server", "--token-file", token_file], capture_output=True, text=True,
-                             timeout=30)
+                             timeout=GRACE_S)
         self.assertEqual(run.returncode, 2)
         self.assertIn(token_file, run.stderr)
 

@@ -5,6 +5,8 @@ import subprocess
 import tempfile
 import unittest
 
+from run_case import GRACE_S
+
 BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
 
 
@@ -17,7 +19,7 @@ class Install(unittest.TestCase):
 
     def run_installed(self, *arguments):
         return subprocess.run([os.path.join(self.prefix, "bin", "gatehouse"), *arguments], capture_output=True, text=True,
-                              check=False, stdin=subprocess.DEVNULL, timeout=60, cwd=self.prefix)
+                              check=False, stdin=subprocess.DEVNULL, timeout=GRACE_S, cwd=self.prefix)
 
     def test_the_programs_find_one_another_through_the_link(self):
         self.assertTrue(os.path.islink(os.path.join(self.prefix, "bin", "gatehouse")))

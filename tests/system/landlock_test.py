@@ -13,6 +13,8 @@ import threading
 import time
 import unittest
 
+from run_case import GRACE_S
+
 BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
 HELPER = os.path.join(BUILD, "gatehouse-sandbox")
 GATEHOUSE = os.path.join(BUILD, "gatehouse")
@@ -69,7 +71,7 @@ class Landlock(unittest.TestCase):
         with tempfile.TemporaryFile() as report:
             argv = [HELPER, "--sandbox-policy-cwd", self.ws, "--permission-profile", json.dumps(profile),
                     "--use-legacy-landlock", "--report-fd", str(report.fileno()), "--", *command]
-            done = subprocess.run(argv, capture_output=True, timeout=60, check=False, text=True,
+            done = subprocess.run(argv, capture_output=True, timeout=GRACE_S, check=False, text=True,
                                   stdin=subprocess.DEVNULL, pass_fds=(report.fileno(),), **how)
             report.seek(0)
             events = [json.loads(line) for line in report]
@@ -255,7 +257,7 @@ print(done, failed)
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as child:
             self.assertEqual(child.stdout.readline(), "ready\n")
             child.send_signal(signal.SIGTERM)
-            self.assertEqual(child.wait(timeout=30), 9)
+            self.assertEqual(child.wait(timeout=GRACE_S), 9)
 
     def test_the_terminal_of_the_caller_is_out_of_reach(self):
         self.refused("echo x > /dev/tty")
@@ -324,7 +326,7 @@ print(done, failed)
                 file.write(config)
         environment = {"PATH": os.environ["PATH"], "HOME": self.base, "GATEHOUSE_HOME": home}
         return subprocess.run([GATEHOUSE, *arguments], cwd=self.ws, env=environment, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=60, check=False)
+                              stdin=subprocess.DEVNULL, timeout=GRACE_S, check=False)
 
     def test_the_command_line_and_the_configuration_ask_for_it(self):
         show = ["/bin/sh", "-c", "echo $GATEHOUSE_SANDBOX"]

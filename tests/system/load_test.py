@@ -78,6 +78,21 @@ class Load(unittest.TestCase):
         self.assertEqual(seen["calls"] + seen["failed"], 40)
         self.assertGreater(seen["latency_us"]["max"], 1_200_000)
 
+    def test_calls_that_were_due_and_never_began_were_not_counted(self):
+        process, url = self.server("serve", "--profile", "workspace-write")
+        mix = self.mix({"arguments": {"command": ": > began"}})
+        words = [GATEHOUSE, "load", "--json", "--cwd", self.ws, "--warm-up", "0", "--rate", "20000", "--duration", "60", "--mix", mix, url]
+        with subprocess.Popen(words, env=self.env, stdout=subprocess.PIPE, text=True) as running:
+            while not os.path.exists(self.ws + "/began") and running.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(1)  # 20,000 fall due, of which 4,096 may be under way
+            process.kill()
+            seen = json.loads(running.communicate(timeout=100)[0])
+        self.assertIn("broken", seen)
+        self.assertGreater(seen["errors"]["never begun"], 0)
+        self.assertGreaterEqual(seen["calls"] + seen["failed"], int(20000 * seen["seconds"]) - 1)
+
     def test_exec_dialect_over_several_connections(self):
         _, url = self.server("exec-server", "--listen", "ws://127.0.0.1:0")
         status, seen, said = self.load("--dialect", "exec", "--callers", "4", "--connections", "2", "--duration", "2", url)

@@ -9,6 +9,8 @@ import tempfile
 import threading
 import unittest
 
+from run_case import GRACE_S
+
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -43,7 +45,7 @@ class Mcp(unittest.TestCase):
         self.server.stdin.flush()
 
     def hear(self):
-        return self.heard.get(timeout=60)
+        return self.heard.get(timeout=GRACE_S)
 
     def ask(self, method, params):
         self.next_id += 1
@@ -141,14 +143,14 @@ class Mcp(unittest.TestCase):
             {"jsonrpc": "2.0", "id": 1, "method": "initialize",
              "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
         ).encode() + b"\n"
-        done = subprocess.run(self.server.args, env=self.env, input=lines, capture_output=True, timeout=60, check=False)
+        done = subprocess.run(self.server.args, env=self.env, input=lines, capture_output=True, timeout=GRACE_S, check=False)
         refused, answered = map(json.loads, done.stdout.splitlines())
         self.assertEqual((refused["id"], refused["error"]["code"]), (None, -32700))
         self.assertEqual((answered["id"], "result" in answered), (1, True))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_an_input_that_ends_inside_a_line_is_said(self):
-        done = subprocess.run(self.server.args, env=self.env, input=b"{", capture_output=True, timeout=60, check=False)
+        done = subprocess.run(self.server.args, env=self.env, input=b"{", capture_output=True, timeout=GRACE_S, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"into a line", done.stderr)
 

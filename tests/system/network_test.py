@@ -10,6 +10,7 @@ import time
 import unittest
 
 from network_support import GATEHOUSE, PUBLIC, V6, Network, Page, main
+from run_case import GRACE_S
 
 
 class ManagedNetwork(Network):
@@ -214,7 +215,7 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
     def test_205_a_refused_connection_was_missing_in_the_audit(self):
         self.run_it("curl -sS http://denied.test/; true")
         done = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "denial"], env=self.environment(),
-                              capture_output=True, text=True, timeout=60, check=True)
+                              capture_output=True, text=True, timeout=GRACE_S, check=True)
         told = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([(e["body"]["kind"], e["body"]["connection"]["host"], e["attempt"]) for e in told],
                          [("network", "denied.test", 1)])
@@ -226,7 +227,7 @@ attempt("proxy port", lambda: S().bind(("127.0.0.1", 3128)))
         self.assertEqual(r["attempts"][0]["exit_code"], 0)
         self.assertIn(f"tried to connect to {PUBLIC}:80 past the proxy", r["attempts"][0]["warnings"][-1])
         done = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "attempt_end"], env=self.environment(),
-                              capture_output=True, text=True, timeout=60, check=True)
+                              capture_output=True, text=True, timeout=GRACE_S, check=True)
         self.assertIn(f"tried to connect to {PUBLIC}:80 past the proxy", done.stdout)
         self.assertEqual(Page.seen, [])
         # The one that fails is told so as always, and whoever takes the proxy is told nothing.
@@ -259,7 +260,7 @@ for parts in ([b"\\x04\\x01\\0P\\0\\0\\0\\x01me\\0old.test\\0"], [b"\\x05\\x01\\
                      "ask for others with CONNECT host:port. Ask the proxy for it by HTTP, CONNECT or SOCKS5 CONNECT"):
             self.assertIn(part, r["message"])
         done = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "denial"], env=self.environment(),
-                              capture_output=True, text=True, timeout=60, check=True)
+                              capture_output=True, text=True, timeout=GRACE_S, check=True)
         self.assertEqual([json.loads(line)["body"]["connection"]["host"] for line in done.stdout.splitlines()],
                          ["old.test", "bind.test", "udp.test", "", "ftp.test"])
         self.assertNotIn("secret", done.stdout + json.dumps(r["attempts"]))
@@ -291,7 +292,7 @@ raise SystemExit(3)
         self.assertNotIn("\ngatehouse approved by user", done.stderr)
         self.assertNotIn("\x1b", done.stderr)
         told = subprocess.run([GATEHOUSE, "audit", "export", "--kind", "denial"], env=self.environment(),
-                              capture_output=True, text=True, timeout=60, check=True).stdout
+                              capture_output=True, text=True, timeout=GRACE_S, check=True).stdout
         self.assertLess(max(map(len, told.splitlines())), 4096)
 
     def test_204_a_running_command_drew_another_question_over_the_one_that_stands(self):

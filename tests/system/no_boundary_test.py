@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 from without_call import without_call
+from run_case import GRACE_S
 
 BUILD = os.environ["GATEHOUSE_BUILD_DIR"]
 GATEHOUSE = os.path.join(BUILD, "gatehouse")
@@ -37,7 +38,7 @@ class NothingRunsWithoutABoundary(unittest.TestCase):
         command = [*host, GATEHOUSE, *arguments, "--profile", "workspace-write", "--cwd", self.folder, "--",
                    "touch", self.marker]
         env = {**os.environ, "HOME": self.folder, "GATEHOUSE_HOME": self.folder + "/home"}
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=GRACE_S, check=False,
                               stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 121, done.stdout + done.stderr)
         self.assertFalse(os.path.exists(self.marker), "the command ran without its boundary")
@@ -71,13 +72,13 @@ class NothingRunsWithoutABoundary(unittest.TestCase):
         self.refuse(host, ["sandbox", "--backend", "landlock"], ["landlock"])
         outside = self.folder + "-outside"
         done = subprocess.run([*host, GATEHOUSE, "sandbox", "--profile", "workspace-write", "--cwd", self.folder, "--",
-                               "sh", "-c", f"echo ran; touch {outside}"], capture_output=True, text=True, timeout=60,
+                               "sh", "-c", f"echo ran; touch {outside}"], capture_output=True, text=True, timeout=GRACE_S,
                               check=False, env={**os.environ, "HOME": self.folder}, stdin=subprocess.DEVNULL)
         self.assertEqual((done.returncode, done.stdout, os.path.exists(outside)), (1, "ran\n", False), done.stderr)
 
     def test_br_102_the_doctor_says_which_landlock_there_is(self):
         for host, words in ((without_call("landlock_create_ruleset"), r"warning +landlock .*"), ([], r"ok +landlock +.*ABI \d")):
-            done = subprocess.run([*host, GATEHOUSE, "doctor"], capture_output=True, text=True, timeout=60, check=False,
+            done = subprocess.run([*host, GATEHOUSE, "doctor"], capture_output=True, text=True, timeout=GRACE_S, check=False,
                                   stdin=subprocess.DEVNULL)
             self.assertRegex(done.stdout, words)
 
@@ -105,7 +106,7 @@ class NothingRunsWithoutABoundary(unittest.TestCase):
         limit = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"]
         command = [GATEHOUSE, "sandbox", "--deny-read", self.folder + "/many/*.env", "--profile", "workspace-write",
                    "--cwd", self.folder, "--", "cat", "many/0.env", "many/99.env"]
-        done = subprocess.run([*limit, *command], capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run([*limit, *command], capture_output=True, text=True, timeout=GRACE_S, check=False,
                               env={**os.environ, "HOME": self.folder}, stdin=subprocess.DEVNULL)
         self.assertEqual((done.returncode, done.stderr.count("Permission denied")), (1, 2), done.stderr)
         # Bubblewrap alone needs a descriptor for each.

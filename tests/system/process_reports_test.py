@@ -13,7 +13,7 @@ import unittest
 
 from boundary_support import DISABLED, WORKSPACE, BoundaryCase, running, until
 from exec_client import GATEHOUSE, Client, Server, sandbox, start, uri
-from run_case import SANITIZED
+from run_case import GRACE_S, SANITIZED
 
 # How long a line stays cut in the test of BR-152; the report says 150.
 CUT_S = float(os.environ.get("GATEHOUSE_CUT_SECONDS", "2"))
@@ -151,7 +151,7 @@ class Commands(BoundaryCase):
             file.write(json.dumps({"arguments": {"command": touch}}) + "\n")
         common = ["--cwd", self.ws, "--profile", "workspace-write"]
         for words in (["run", *common, "--shell", touch], ["batch", *common, self.base + "/calls.jsonl"]):
-            done = subprocess.run([GATEHOUSE, *words], env=self.environment(), capture_output=True, text=True, timeout=60,
+            done = subprocess.run([GATEHOUSE, *words], env=self.environment(), capture_output=True, text=True, timeout=GRACE_S,
                                   check=False, stdin=subprocess.DEVNULL)
             self.assertIn("started", done.stdout, done.stderr)
         server = subprocess.Popen([GATEHOUSE, "serve", "--listen", "ws://127.0.0.1:0", "--root", self.ws, *common],
@@ -159,7 +159,7 @@ class Commands(BoundaryCase):
         try:
             url = server.stdout.readline().strip()
             done = subprocess.run([GATEHOUSE, "load", "--duration", "1", "--warm-up", "0", "--cwd", self.ws, "--mix",
-                                   self.base + "/calls.jsonl", url], env=self.environment(), capture_output=True, text=True, timeout=60,
+                                   self.base + "/calls.jsonl", url], env=self.environment(), capture_output=True, text=True, timeout=GRACE_S,
                                   check=False, stdin=subprocess.DEVNULL)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         finally:
@@ -174,7 +174,7 @@ class Commands(BoundaryCase):
                                     ("no boundary", DISABLED, [])):
             argv = self.argv(["/bin/bash", "-c", leave + "exit 0"], profile)
             argv[1:1] = more
-            subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, timeout=60)
+            subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, timeout=GRACE_S)
             self.assertEqual(running(self.marker), [], name)
             argv = self.argv(["/bin/bash", "-c", leave + f"echo up; exec sleep {self.marker}"], profile)
             argv[1:1] = more
@@ -240,7 +240,7 @@ class Commands(BoundaryCase):
                 file.write("echo sourced\nsleep 0.4\n")
         argv = [GATEHOUSE, "run", "--cwd", self.ws, "--profile", "workspace-write", "--shell", "echo ran"]
         for more, expected in (([], "ran\n"), (["--login"], "sourced\nran\n")):
-            done = subprocess.run([*argv, *more], env=self.environment(), capture_output=True, text=True, timeout=60,
+            done = subprocess.run([*argv, *more], env=self.environment(), capture_output=True, text=True, timeout=GRACE_S,
                                   check=False, stdin=subprocess.DEVNULL)
             self.assertEqual((done.returncode, done.stdout), (0, expected), done.stderr)
 

@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 from boundary_support import BoundaryCase
+from run_case import GRACE_S
 
 GATEHOUSE = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse")
 
@@ -98,13 +99,13 @@ class RealWork(BoundaryCase):
         self.write("f", "one\n")
         done = subprocess.run([GATEHOUSE, "sandbox", "--profile", "dev", "--cwd", self.ws, "--", "sh", "-ec",
                                "git add f && git commit -qm a; ! touch .git/hooks/x; ! git config a.b c"],
-                              env=self.env, capture_output=True, text=True, check=False, timeout=60)
+                              env=self.env, capture_output=True, text=True, check=False, timeout=GRACE_S)
         self.assertEqual(done.returncode, 0, done.stderr)
         shutil.rmtree(self.ws + "/.git")
         self.write(".git", "gitdir: /nowhere\n")
         done = subprocess.run([GATEHOUSE, "sandbox", "--profile", "dev", "--cwd", self.ws, "--", "sh", "-c",
                                "echo gitdir: evil > .git || mv .git g || rm -f .git"],
-                              env=self.env, capture_output=True, text=True, check=False, timeout=60)
+                              env=self.env, capture_output=True, text=True, check=False, timeout=GRACE_S)
         self.assertNotEqual(done.returncode, 0, done.stderr)
         with open(self.ws + "/.git", encoding="ascii") as file:
             self.assertEqual(file.read(), "gitdir: /nowhere\n")

@@ -16,6 +16,7 @@ import time
 import unittest
 
 from exec_client import GATEHOUSE, Server
+from run_case import GRACE_S
 
 
 class ToldServer:
@@ -177,7 +178,7 @@ class RemoteEnvironment(unittest.TestCase):
             folder = os.path.join(self.base, "not-there")
             missing = subprocess.run([GATEHOUSE, "run", "--exec-server", server.url, "--exec-cwd", folder, "--profile",
                                       "workspace-write", "--json", "--", "true"], env=self.env, capture_output=True, text=True,
-                                     timeout=60, stdin=subprocess.DEVNULL)
+                                     timeout=GRACE_S, stdin=subprocess.DEVNULL)
             self.assertEqual(missing.returncode, 127, missing.stderr)
             self.assertIn(folder + ": No such file", json.loads(missing.stdout)["aggregated"])
 
@@ -215,7 +216,7 @@ class RemoteEnvironment(unittest.TestCase):
                 (["--exec-server", "ws://192.0.2.1:9", *there], "not encrypted"),
                 (["--exec-server", "ws://127.0.0.1:9", *there, "--exec-token-file", self.base + "/none"], "no token")):
             run = subprocess.run([GATEHOUSE, "run", *options, "--", "touch", self.ws + "/here"], env=self.env, cwd=self.ws,
-                                 capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+                                 capture_output=True, text=True, timeout=GRACE_S, stdin=subprocess.DEVNULL)
             self.assertEqual(run.returncode, 2, (options, run.stderr))
             self.assertIn(part, run.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.ws, "here")))
@@ -251,7 +252,7 @@ class RemoteEnvironment(unittest.TestCase):
                                    stdin=subprocess.DEVNULL)
             self.assertEqual(run.stdout.readline(), "up\n")
             proxy.close()
-            out, err = run.communicate(timeout=60)
+            out, err = run.communicate(timeout=GRACE_S)
         self.assertEqual(run.returncode, 121, err)
         self.assertIn("did not come back", err)
         self.assertIn("What became of the command is not known", err)
@@ -365,7 +366,7 @@ class RemoteEnvironment(unittest.TestCase):
             self.assertEqual((run.returncode, len(out) + 1), (0, size), err)
             run = start("1500")  # its limit ends it though nobody reads
             time.sleep(3)
-            out, err = run.communicate(timeout=60)
+            out, err = run.communicate(timeout=GRACE_S)
             self.assertEqual(run.returncode, 124, err)
             self.assertLess(len(out), size // 2)
 
@@ -379,7 +380,7 @@ class RemoteEnvironment(unittest.TestCase):
             for folder in ("C:\\repo", "C:/repo", "file:///C:/repo"):
                 run = subprocess.run([GATEHOUSE, "run", "--exec-server", server.url, "--exec-cwd", folder, "--profile",
                                       "workspace-write", "--", "whoami"], env=self.env, cwd=self.ws, capture_output=True,
-                                     text=True, timeout=60, stdin=subprocess.DEVNULL)
+                                     text=True, timeout=GRACE_S, stdin=subprocess.DEVNULL)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 told = asked.pop()
                 self.assertEqual(told["cwd"], "file:///C:/repo")
@@ -388,7 +389,7 @@ class RemoteEnvironment(unittest.TestCase):
         for folder in ("C:\\repo", "file:///C:/repo"):
             os.makedirs(os.path.join(self.ws, folder), exist_ok=True)  # a name that could be re-read
             run = subprocess.run([GATEHOUSE, "run", "--cwd", folder, "--", "touch", "here"], env=self.env, cwd=self.ws,
-                                 capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+                                 capture_output=True, text=True, timeout=GRACE_S, stdin=subprocess.DEVNULL)
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertIn("a path of Windows", run.stderr)
 

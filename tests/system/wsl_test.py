@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
+from run_case import GRACE_S
+
 HELPER = os.path.join(os.environ["GATEHOUSE_BUILD_DIR"], "gatehouse-sandbox")
 PROFILE = {"type": "managed", "network": "enabled", "file_system": {"type": "restricted", "entries": [
     {"path": {"type": "special", "value": {"kind": "root"}}, "access": "read"},
@@ -27,7 +29,7 @@ class Interop(unittest.TestCase):
     def inside(self, code, *options):
         return subprocess.run([HELPER, "--sandbox-policy-cwd", self.base, "--permission-profile", json.dumps(PROFILE),
                                *options, "--", "python3", "-c", code], capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL, timeout=60, env={**os.environ, "WSL_INTEROP": self.interop})
+                              stdin=subprocess.DEVNULL, timeout=GRACE_S, env={**os.environ, "WSL_INTEROP": self.interop})
 
     def test_interop_is_out_of_reach(self):
         for options in ((), ("--use-legacy-landlock",)):
