@@ -316,9 +316,11 @@ command_end remote_process::broken(std::string why) const {
   end.started = start_sent_;
   end.out_of_reach = true;
   if (start_sent_) end.ending = attempt_ending::lost;
-  end.failure = error{errc::io, std::move(why),
-                      start_sent_ ? "The command may still run there; its server ends it by itself."
-                                  : "Nothing was run."};
+  end.failure =
+      error{errc::io, std::move(why),
+            start_sent_ ? "The command may still run there; its server ends it by itself."
+                        : "Nothing was run. See that `gatehouse exec-server` listens there, "
+                          "and that the token is its own (docs/remote.md)."};
   return end;
 }
 

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include <sys/stat.h>
+
 namespace gatehouse::cli {
 
 result<std::vector<guard_program>> guard_programs(const config::locations& where,
@@ -19,8 +21,10 @@ result<std::vector<guard_program>> guard_programs(const config::locations& where
   for (const auto& hook : *hooks)
     programs.push_back({hook.where, sandbox::files_of_command(hook.command, here)});
   // A link, perhaps, to where commands may write.
-  programs.push_back({"hooks.json", sandbox::files_of_command(
-                                        shell_quote(where.gatehouse_home + "/hooks.json"), here)});
+  const std::string hooks_file = where.gatehouse_home + "/hooks.json";
+  struct stat about {};
+  programs.push_back({"hooks.json", sandbox::files_of_command(shell_quote(hooks_file), here),
+                      ::lstat(hooks_file.c_str(), &about) == 0});
   if (const auto& reviewer = settings.auto_review_command.value; !reviewer.empty())
     programs.push_back(
         {"auto_review.command",

@@ -14,6 +14,7 @@ namespace gatehouse::cli {
 struct guard_program {
   std::string name; ///< "hooks.json /hooks/PreToolUse/0/hooks/0", "auto_review.command"
   sandbox::command_files is;
+  bool is_there = true; ///< false: nothing stands there, and only the name is protected
 };
 /// All hooks and the automatic reviewer, with the files that it trusts. Looks at this host. Errors
 /// as config::load_hooks().

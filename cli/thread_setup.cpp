@@ -64,6 +64,7 @@ std::vector<std::string> open_guards(const start_point& start,
     return policy::evaluate_access(session.profile, context, path).granted == access::write;
   };
   for (const auto& guard : *guards) {
+    if (!guard.is_there) continue;
     for (const auto& file : guard.is.files)
       if (writable(file)) {
         warnings.push_back(guard.name + ": " + shell_quote(file) +

@@ -6,7 +6,7 @@ import json
 import os
 import unittest
 
-from run_case import DANGEROUS, RunCase
+from run_case import DANGEROUS, GATEHOUSE, RunCase
 
 
 def answer(event, **specific):
@@ -115,6 +115,13 @@ class Hooks(RunCase):
             self.assertNotEqual(done.returncode, 0, command)
             with open(target, encoding="ascii") as f:
                 self.assertEqual(f.read(), "{}", command)
+
+    def test_a_hooks_file_that_is_not_there_was_said_to_lie_where_commands_may_write(self):
+        self.configure('[permissions.everywhere.filesystem]\n":root" = "write"\n')
+        self.argv = lambda *given: [GATEHOUSE, "run", "--cwd", self.ws, "--profile", "everywhere", *given]
+        self.assertNotIn(b"lies where", self.run_it("--", "true").stderr)
+        self.write("hooks.json", '{"hooks": {}}')
+        self.assertIn(b"lies where", self.run_it("--", "true").stderr)
 
     def test_a_permission_request_said_nothing_of_leaving_the_sandbox_or_of_more_permissions(self):
         self.hook("PermissionRequest", "echo '" + answer("PermissionRequest", decision={"behavior": "deny"}) + "'")

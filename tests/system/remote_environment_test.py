@@ -194,6 +194,7 @@ class RemoteEnvironment(unittest.TestCase):
             port = unused.getsockname()[1]
         run = self.run_there(f"ws://127.0.0.1:{port}", "touch", "here")
         self.assertEqual(run.returncode, 121, run.stderr)
+        self.assertIn("See that `gatehouse exec-server` listens there", run.stderr)  # the next step was missing
         with Server(env=self.env, cwd="/") as server:  # it wants a token
             run = self.run_there(server.url, "touch", "here")
             self.assertEqual(run.returncode, 121, run.stderr)
