@@ -3,6 +3,7 @@
 #include "config/hooks.hpp"
 #include "protocol/shell_quote.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
@@ -24,7 +25,7 @@ result<std::vector<guard_program>> guard_programs(const config::locations& where
   const std::string hooks_file = where.gatehouse_home + "/hooks.json";
   struct stat about {};
   programs.push_back({"hooks.json", sandbox::files_of_command(shell_quote(hooks_file), here),
-                      ::lstat(hooks_file.c_str(), &about) == 0});
+                      ::lstat(hooks_file.c_str(), &about) == 0 || errno != ENOENT});
   if (const auto& reviewer = settings.auto_review_command.value; !reviewer.empty())
     programs.push_back(
         {"auto_review.command",
