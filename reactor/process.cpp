@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,10 +40,6 @@ struct channel {
   std::size_t credit = 1;
   bool reading = false;
 };
-
-std::chrono::microseconds to_duration(const timeval& t) {
-  return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_usec};
-}
 
 } // namespace
 
@@ -173,10 +168,9 @@ private:
 
   void on_readable_pidfd() {
     siginfo_t info{};
-    rusage usage{};
     // WNOWAIT: the zombie stays until `finish`, and its number with it.
     const auto got = ::syscall(SYS_waitid, P_PIDFD, pidfd_.native_handle(), &info,
-                               WEXITED | WNOHANG | WNOWAIT, &usage);
+                               WEXITED | WNOHANG | WNOWAIT, nullptr);
     if (got == 0 && info.si_pid == 0) return watch_exit();
     exit_status status;
     if (got != 0) {
@@ -184,9 +178,6 @@ private:
       reaped_ = true; // its number may already mean another process
     } else
       (info.si_code == CLD_EXITED ? status.code : status.signal) = info.si_status;
-    status.user_time = to_duration(usage.ru_utime);
-    status.system_time = to_duration(usage.ru_stime);
-    status.max_rss_kib = usage.ru_maxrss;
     status_ = status;
     tell(&process_listener::on_exit, status);
     if (finished_) return;
