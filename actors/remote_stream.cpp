@@ -9,6 +9,11 @@ namespace {
 constexpr std::size_t most_early_bytes = std::size_t{16} * 1024 * 1024;
 constexpr std::size_t most_early_events = 65'536;
 
+std::size_t size_of_output(const remote_stream::event& one) {
+  const auto* said = std::get_if<remote_stream::event::output>(&one.what);
+  return said ? said->bytes.size() : 0;
+}
+
 /// Of memory, with what keeping it takes.
 std::size_t size_of_event(const remote_stream::event& one) {
   constexpr std::size_t links_of_a_map = 4 * sizeof(void*);
@@ -21,6 +26,7 @@ std::size_t size_of_event(const remote_stream::event& one) {
 
 void remote_stream::tell(event one, std::vector<event>& out) {
   last_ = std::max(last_, one.seq);
+  told_since_asked_ += size_of_output(one);
   if (std::holds_alternative<event::exited>(one.what)) {
     if (std::exchange(exited_, true)) return;
   } else if (std::holds_alternative<event::closed>(one.what)) {
@@ -57,14 +63,25 @@ std::vector<remote_stream::event> remote_stream::take(event one) {
 
 std::uint64_t remote_stream::ask() {
   asked_after_ = last_;
+  told_since_asked_ = 0;
   return last_;
+}
+
+/// The server counts all that it keeps no longer behind the number that was asked for; of that may
+/// have come by itself what was told while the read was under way, or waits as early.
+std::uint64_t remote_stream::lost_of(const exec_client::read_result& kept) const {
+  const auto first_kept = kept.chunks.empty() ? kept.next_seq : kept.chunks.front().seq;
+  std::uint64_t here = told_since_asked_;
+  for (auto it = early_.begin(); it != early_.end() && it->first < first_kept; ++it)
+    here += size_of_output(it->second);
+  return kept.lost_bytes - std::min(kept.lost_bytes, here);
 }
 
 std::vector<remote_stream::event> remote_stream::take(exec_client::read_result kept) {
   std::vector<event> out;
   if (closed_) return out;
   const bool any = !kept.chunks.empty();
-  lost_ += kept.lost_bytes;
+  lost_ += lost_of(kept);
   const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
   for (auto& chunk : kept.chunks) {
     tell_early(chunk.seq - std::min<std::uint64_t>(chunk.seq, 1), out);

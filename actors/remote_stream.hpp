@@ -44,11 +44,13 @@ public:
 private:
   void tell(event one, std::vector<event>& out);
   void tell_early(std::uint64_t to, std::vector<event>& out);
+  [[nodiscard]] std::uint64_t lost_of(const exec_client::read_result& kept) const;
 
   std::map<std::uint64_t, event> early_; ///< by seq
   std::size_t early_bytes_ = 0;
   bool too_early_ = false;
   std::optional<std::uint64_t> asked_after_; ///< by the read that is under way
+  std::uint64_t told_since_asked_ = 0;       ///< bytes of output
   bool left_out_ = false;
   std::uint64_t last_ = 0; ///< everything up to it was told
   bool exited_ = false;

@@ -11,13 +11,6 @@ std::string_view program_name(std::string_view word) noexcept {
   return slash == std::string_view::npos ? word : word.substr(slash + 1);
 }
 
-std::string to_lower_ascii(std::string_view text) {
-  std::string lowered{text};
-  for (char& c : lowered)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lowered;
-}
-
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) noexcept {
   return std::ranges::find(list, text) != list.end();
 }

@@ -15,9 +15,6 @@ using words = std::span<const std::string>;
 /// counts.
 std::string_view program_name(std::string_view word) noexcept;
 
-/// ASCII letters in lower case.
-std::string to_lower_ascii(std::string_view text);
-
 /// True when `text` is one of `list`.
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) noexcept;
 

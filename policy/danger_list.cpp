@@ -5,6 +5,7 @@
 #include "policy/git_commands.hpp"
 #include "policy/service_danger.hpp"
 #include "policy/windows_commands.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "policy/domain_pattern.hpp"
 
 #include "policy/rules/network_host.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <charconv>
 
@@ -13,11 +14,7 @@ error wrong(std::string_view text, const std::string& what, std::string remedy) 
 }
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
-  if (text.size() < prefix.size()) return false;
-  for (std::size_t i = 0; i < prefix.size(); ++i) {
-    const char c = text[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != prefix[i]) return false;
-  }
+  if (to_lower_ascii(text.substr(0, prefix.size())) != prefix) return false;
   text.remove_prefix(prefix.size());
   return true;
 }

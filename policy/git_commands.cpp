@@ -1,5 +1,7 @@
 #include "policy/git_commands.hpp"
 
+#include "protocol/ascii_text.hpp"
+
 #include <algorithm>
 
 namespace gatehouse::policy {

@@ -2,6 +2,7 @@
 
 #include "policy/command_words.hpp"
 #include "policy/secret_variables.hpp"
+#include "protocol/ascii_text.hpp"
 #include "protocol/json_writer.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "policy/command_words.hpp"
 #include "policy/git_commands.hpp"
 #include "policy/windows_commands.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "policy/secret_variables.hpp"
 
 #include "policy/command_words.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <algorithm>
 

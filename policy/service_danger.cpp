@@ -1,5 +1,7 @@
 #include "policy/service_danger.hpp"
 
+#include "protocol/ascii_text.hpp"
+
 #include <algorithm>
 
 namespace gatehouse::policy {

@@ -1,3 +1,4 @@
+#include "protocol/ascii_text.hpp"
 #include "protocol/json_quote.hpp"
 #include "protocol/patch.hpp"
 #include "protocol/utf8.hpp"
@@ -38,11 +39,6 @@ std::vector<file_line> split(std::string_view content) {
 
 constexpr std::string_view blank = " \t\r\f\v";
 
-std::string_view trim_end(std::string_view text) {
-  const auto last = text.find_last_not_of(blank);
-  return last == std::string_view::npos ? std::string_view{} : text.substr(0, last + 1);
-}
-
 /// Typographic characters that editors and models exchange for ASCII, and the ASCII they stand for.
 constexpr std::array<std::pair<std::string_view, char>, 28> typographic{{
     {"\u2010", '-'},  {"\u2011", '-'}, {"\u2012", '-'},  {"\u2013", '-'},  {"\u2014", '-'},
@@ -67,9 +63,7 @@ std::string fold(std::string_view text) {
       i += known->first.size();
     }
   }
-  const auto begin = folded.find_first_not_of(blank);
-  if (begin == std::string::npos) return {};
-  return std::string{trim_end(std::string_view{folded}.substr(begin))};
+  return std::string{trimmed(folded, blank)};
 }
 
 /// From exact to tolerant: a later pass is tried only where the earlier ones find nothing.
@@ -80,11 +74,9 @@ constexpr std::array all_tolerances{tolerance::exact, tolerance::trailing_space,
 std::string normalise(std::string_view text, tolerance how) {
   switch (how) {
   case tolerance::exact: return std::string{text};
-  case tolerance::trailing_space: return std::string{trim_end(text)};
-  case tolerance::outer_space: {
-    const auto begin = text.find_first_not_of(blank);
-    return begin == std::string_view::npos ? "" : std::string{trim_end(text.substr(begin))};
-  }
+  case tolerance::trailing_space:
+    return std::string{text.substr(0, text.find_last_not_of(blank) + 1)};
+  case tolerance::outer_space: return std::string{trimmed(text, blank)};
   case tolerance::typography: return fold(text);
   }
   return std::string{text};

@@ -1,5 +1,6 @@
 #include "protocol/patch.hpp"
 
+#include "protocol/ascii_text.hpp"
 #include "protocol/json_quote.hpp"
 #include "protocol/patch_call.hpp"
 #include "protocol/utf8.hpp"
@@ -21,13 +22,6 @@ constexpr std::string_view end_of_file_marker = "*** End of File";
 constexpr std::string_view example =
     "a patch looks like\n    *** Begin Patch\n    *** Update File: path/to/file\n    @@\n"
     "     unchanged line\n    -old line\n    +new line\n    *** End Patch";
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n";
-  const auto first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
 
 /// Escaped and short enough to stand in a sentence.
 std::string quote_for_people(std::string_view text) {
@@ -68,7 +62,7 @@ error bad(int line, std::string what, std::string_view shown) {
 }
 
 std::string_view header_path(std::string_view line, std::string_view header) {
-  return trim(line.substr(header.size()));
+  return trimmed(line.substr(header.size()));
 }
 
 class parser {
@@ -79,8 +73,8 @@ public:
     drop_blank_ends();
     unwrap_heredoc();
     if (lines_.empty()) return bad(1, "the patch is empty", {});
-    if (trim(lines_.front().text) != begin_marker) return no_patch(lines_.front());
-    if (trim(lines_.back().text) != end_marker)
+    if (trimmed(lines_.front().text) != begin_marker) return no_patch(lines_.front());
+    if (trimmed(lines_.back().text) != end_marker)
       return bad(lines_.back().number, "expected `*** End Patch` as the last line",
                  lines_.back().text);
     end_ = lines_.size() - 1;
@@ -109,7 +103,7 @@ private:
   /// The wrappings that people and models put around a patch, each with its own way out.
   static error no_patch(const source_line& first) {
     auto failure = bad(first.number, "expected `*** Begin Patch`", first.text);
-    const auto text = trim(first.text);
+    const auto text = trimmed(first.text);
     std::string_view hint;
     if (text.starts_with("```"))
       hint = "leave the ``` lines out: ";
@@ -124,18 +118,18 @@ private:
   }
 
   void drop_blank_ends() {
-    while (!lines_.empty() && trim(lines_.back().text).empty())
+    while (!lines_.empty() && trimmed(lines_.back().text).empty())
       lines_.pop_back();
     const auto first = std::find_if(lines_.begin(), lines_.end(),
-                                    [](const source_line& l) { return !trim(l.text).empty(); });
+                                    [](const source_line& l) { return !trimmed(l.text).empty(); });
     lines_.erase(lines_.begin(), first);
   }
 
   void unwrap_heredoc() {
     if (lines_.size() < 2) return;
-    const auto opening = trim(lines_.front().text);
+    const auto opening = trimmed(lines_.front().text);
     if (opening != "<<EOF" && opening != "<<'EOF'" && opening != "<<\"EOF\"") return;
-    if (trim(lines_.back().text) != "EOF") return;
+    if (trimmed(lines_.back().text) != "EOF") return;
     lines_.pop_back();
     lines_.erase(lines_.begin());
     drop_blank_ends();
@@ -143,7 +137,7 @@ private:
 
   result<patch_operation> read_operation() {
     const auto header = lines_[next_];
-    const auto text = trim(header.text);
+    const auto text = trimmed(header.text);
     patch_operation operation;
     operation.line = header.number;
     std::string_view kind;
@@ -182,7 +176,7 @@ private:
       ++next_;
     }
     while (next_ < end_ && !starts_operation(lines_[next_].text)) {
-      if (!operation.chunks.empty() && trim(lines_[next_].text).empty()) {
+      if (!operation.chunks.empty() && trimmed(lines_[next_].text).empty()) {
         ++next_; // a blank line may stand between chunks
         continue;
       }
@@ -199,7 +193,7 @@ private:
   }
 
   static bool starts_operation(std::string_view line) {
-    const auto text = trim(line);
+    const auto text = trimmed(line);
     return text.starts_with(add_header) || text.starts_with(delete_header) ||
            text.starts_with(update_header);
   }

@@ -6,7 +6,6 @@
 #include "reactor/spawn_request.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,9 +23,6 @@ struct exit_status {
 
   std::optional<int> code;
   std::optional<int> signal;
-  std::chrono::microseconds user_time{0};   ///< with its waited-for children
-  std::chrono::microseconds system_time{0}; ///< with its waited-for children
-  std::int64_t max_rss_kib = 0;
 };
 
 /// What the end of a process means for its output.

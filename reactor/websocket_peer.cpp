@@ -1,4 +1,5 @@
 #include "reactor/detail/websocket_peer.hpp"
+#include "protocol/ascii_text.hpp"
 #include "reactor/timer.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -8,9 +9,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
 #include <deque>
 #include <string>
@@ -63,12 +62,6 @@ template <class Handler>
 void async_teardown(beast::role_type, stream_type& stream, Handler&& handler) {
   asio::post(stream.get_executor(),
              beast::bind_front_handler(std::forward<Handler>(handler), beast_error{}));
-}
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
 }
 
 std::optional<std::uint32_t> peer_uid_of(int fd) {
@@ -166,7 +159,7 @@ private:
     request.target = std::string{message.target()};
     request.body = message.body();
     for (const auto& field : message)
-      request.headers.emplace_back(lower(field.name_string()), std::string{field.value()});
+      request.headers.emplace_back(to_lower_ascii(field.name_string()), std::string{field.value()});
     request.upgrade = websocket::is_upgrade(message);
     request.local_socket = home_->local_socket;
     if (request.local_socket)

@@ -1,12 +1,12 @@
 #include "sandbox/classify_denial.hpp"
 
 #include "policy/path_text.hpp"
+#include "protocol/ascii_text.hpp"
 #include "protocol/profile_json.hpp"
 #include "sandbox/failure_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <csignal>
 #include <utility>
 
@@ -76,9 +76,8 @@ private:
   /// By the name of the call, which ends the entry, or by saying that something is not permitted.
   [[nodiscard]] bool complains_of_call(const denial& seen) const {
     const auto contains = [](std::string_view text, std::string_view word) {
-      return std::search(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
-               return std::tolower(static_cast<unsigned char>(a)) == b;
-             }) != text.end();
+      return std::search(text.begin(), text.end(), word.begin(), word.end(),
+                         [](char a, char b) { return to_lower_ascii(a) == b; }) != text.end();
     };
     const std::string_view entry = seen.entry;
     const auto space = entry.rfind(' ');

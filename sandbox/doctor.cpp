@@ -1,12 +1,12 @@
 #include "sandbox/doctor.hpp"
 
+#include "protocol/ascii_text.hpp"
 #include "protocol/json_quote.hpp"
 #include "protocol/utf8.hpp"
 #include "sandbox/bwrap_failure.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstring>
 
@@ -187,9 +187,7 @@ bool doctor_report::enforced() const noexcept {
 }
 
 bool is_wsl1(std::string_view text) {
-  std::string lower{text};
-  for (char& c : lower)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto lower = to_lower_ascii(text);
   // "…-microsoft-standard-WSL2" names its generation; the first kernels said "Microsoft" only.
   for (auto at = lower.find("wsl"); at != std::string::npos; at = lower.find("wsl", at + 3)) {
     int generation = 0;

@@ -1,6 +1,7 @@
 #include "sandbox/failure_text.hpp"
 
 #include "policy/path_text.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,13 +16,6 @@ namespace {
 constexpr std::size_t max_text = 64 * 1024;
 constexpr std::size_t max_line = 4096;
 constexpr std::size_t max_failures = 64;
-
-std::string lowered_text(std::string_view text) {
-  std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -77,7 +71,7 @@ constexpr std::array<std::string_view, 11> network_words{"temporary failure in n
 
 bool stands_in(const std::vector<std::string>& argv, std::string_view lower_text) {
   return std::any_of(argv.begin(), argv.end(), [&](const std::string& word) {
-    return contains(lowered_text(word), lower_text);
+    return contains(to_lower_ascii(word), lower_text);
   });
 }
 
@@ -183,7 +177,7 @@ void add_named_outputs(std::vector<std::string>& paths, const std::vector<std::s
 bool is_statement(std::string_view text) {
   constexpr std::array<std::string_view, 6> openings{"cannot ", "can't ",  "couldn't ",
                                                      "could ",  "failed ", "unable "};
-  const auto lowered = lowered_text(text.substr(0, 16));
+  const auto lowered = to_lower_ascii(text.substr(0, 16));
   return std::any_of(openings.begin(), openings.end(),
                      [&](std::string_view opening) { return lowered.starts_with(opening); });
 }
@@ -222,7 +216,7 @@ bool is_said_by_program(std::string_view lower_line, const std::vector<std::stri
   const auto speaker = policy::name_of(lower_line.substr(0, colon));
   const auto words = words_of(argv);
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return lowered_text(policy::name_of(word)) == speaker;
+    return to_lower_ascii(policy::name_of(word)) == speaker;
   });
 }
 
@@ -233,7 +227,7 @@ std::vector<reported_failure> find_reported_failures(std::string_view text,
   std::vector<reported_failure> failures;
   const auto lines = last_lines(text);
   for (std::size_t i = lines.size(); i-- > 0 && failures.size() < max_failures;) {
-    const auto lowered = lowered_text(lines[i]);
+    const auto lowered = to_lower_ascii(lines[i]);
     for (const auto& n : needles) {
       const auto at = lowered.find(n.text);
       if (at == std::string::npos ||
@@ -254,7 +248,7 @@ std::vector<reported_failure> find_reported_failures(std::string_view text,
         for (std::size_t back = 1; back <= 3 && back <= i; ++back) {
           add_quoted(failure.paths, lines[i - back]);
           add_absolute_words(failure.paths, lines[i - back]);
-          described += lowered_text(lines[i - back]);
+          described += to_lower_ascii(lines[i - back]);
         }
       failure.about_writing =
           std::any_of(writing_words.begin(), writing_words.end(),
@@ -271,7 +265,7 @@ std::vector<reported_network_failure> find_network_failures(std::string_view tex
   std::vector<reported_network_failure> failures;
   const auto lines = last_lines(text);
   for (std::size_t i = lines.size(); i-- > 0 && failures.size() < max_failures;) {
-    const auto lowered = lowered_text(lines[i]);
+    const auto lowered = to_lower_ascii(lines[i]);
     for (auto words : host_follows) {
       const auto at = lowered.find(words);
       if (at == std::string::npos || stands_in(argv, words)) continue;
@@ -279,7 +273,7 @@ std::vector<reported_network_failure> find_network_failures(std::string_view tex
       const auto first = rest.find_first_not_of(" '\"`\xe2\x80\x98");
       rest.remove_prefix(std::min(first, rest.size()));
       const auto host = rest.substr(0, rest.find_first_of(" '\"`:;,()\xe2/"));
-      failures.push_back({lowered_text(host)});
+      failures.push_back({to_lower_ascii(host)});
       break;
     }
     if (!failures.empty() && !failures.back().host.empty()) continue;
@@ -312,13 +306,13 @@ std::string host_in_argv(const std::vector<std::string>& argv) {
       host = host.substr(0, host.find_first_of(" \t\n'\"`/?#)|;&<>"));
       if (const auto user = host.rfind('@'); user != std::string::npos)
         host = host.substr(user + 1);
-      return lowered_text(host);
+      return to_lower_ascii(host);
     }
     const auto at = word.find('@');
     if (at == std::string::npos || at == 0) continue;
     const auto end = word.find_first_of(ends, at + 1);
     if (end != std::string::npos && word[end] == ':')
-      return lowered_text(word.substr(at + 1, end - at - 1));
+      return to_lower_ascii(word.substr(at + 1, end - at - 1));
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "sandbox/git_config.hpp"
 
+#include "protocol/ascii_text.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -19,10 +21,6 @@ bool is_letter(char c) {
 
 bool is_name_part(char c) {
   return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
-}
-
-char lower_name(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 class config_reader {
@@ -76,7 +74,7 @@ private:
         continue;
       }
       if (!is_name_part(c) && c != '.') return false;
-      (after_dot ? subsection_ : section_) += lower_name(c);
+      (after_dot ? subsection_ : section_) += to_lower_ascii(c);
     }
   }
 
@@ -94,10 +92,10 @@ private:
   }
 
   bool read_setting(char first) {
-    git_setting read{section_, subsection_, {lower_name(first)}, {}};
+    git_setting read{section_, subsection_, {to_lower_ascii(first)}, {}};
     char c = next();
     for (; is_name_part(c); c = next())
-      read.name += lower_name(c);
+      read.name += to_lower_ascii(c);
     while (c == ' ' || c == '\t')
       c = next();
     if (c != end_of_line && (c != '=' || !read_value(read.value))) return false;

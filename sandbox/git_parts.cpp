@@ -1,6 +1,7 @@
 #include "sandbox/git_parts.hpp"
 
 #include "policy/path_text.hpp"
+#include "protocol/ascii_text.hpp"
 #include "sandbox/command_files.hpp"
 #include "sandbox/git_config.hpp"
 
@@ -75,12 +76,6 @@ std::optional<std::string> read_git_file(const std::string& path, std::size_t li
   }
   ::close(file);
   return text;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto from = text.find_first_not_of(" \t\r\n");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\r\n") - from + 1);
 }
 
 bool exists(const std::string& path) {

@@ -1,5 +1,7 @@
 #include "policy/rules/caseless.hpp"
 
+#include "protocol/ascii_text.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -8,25 +10,16 @@
 #include <uninorm.h>
 
 namespace gatehouse::policy {
-namespace {
-
-std::string ascii_lower(std::string_view word) {
-  std::string key{word};
-  for (char& c : key)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return key;
-}
-
-} // namespace
 
 std::string caseless_key(std::string_view word) {
-  if (std::ranges::all_of(word, [](unsigned char c) { return c < 0x80; })) return ascii_lower(word);
+  if (std::ranges::all_of(word, [](unsigned char c) { return c < 0x80; }))
+    return to_lower_ascii(word);
   std::size_t size = 0;
   const std::unique_ptr<std::uint8_t, decltype(&std::free)> folded{
       u8_casefold(reinterpret_cast<const std::uint8_t*>(word.data()), word.size(), "", UNINORM_NFD,
                   nullptr, &size),
       &std::free};
-  if (!folded) return ascii_lower(word);
+  if (!folded) return to_lower_ascii(word);
   return {reinterpret_cast<const char*>(folded.get()), size};
 }
 

@@ -1,5 +1,6 @@
 #include "policy/rules/network_host.hpp"
 
+#include "protocol/ascii_text.hpp"
 #include "protocol/ip_address.hpp"
 
 #include <algorithm>
@@ -18,13 +19,6 @@ bool is_decimal(char c) {
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_decimal);
-}
-
-std::string_view trimmed_host(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n\v\f";
-  const auto first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
 std::optional<std::uint16_t> read_port(std::string_view text) {
@@ -51,12 +45,8 @@ bool looks_numeric(std::string_view host) {
 /// IDNA's own limits on hyphens are for new names; names in use break them, so that ASCII names are
 /// only lower-cased.
 std::optional<std::string> a_labels(std::string_view host, std::string& why) {
-  if (std::ranges::all_of(host, [](unsigned char c) { return c < 0x80; })) {
-    std::string name{host};
-    for (char& c : name)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return name;
-  }
+  if (std::ranges::all_of(host, [](unsigned char c) { return c < 0x80; }))
+    return to_lower_ascii(host);
   char* raw = nullptr;
   const int failed =
       idn2_to_ascii_8z(std::string{host}.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
@@ -89,7 +79,7 @@ std::optional<network_host> parse_network_host(std::string_view text, std::strin
     why = std::move(reason);
     return std::nullopt;
   };
-  auto host = trimmed_host(text);
+  auto host = trimmed(text, " \t\r\n\v\f");
   if (host.empty()) return refuse("is empty");
   if (host.find('\0') != std::string_view::npos) return refuse("has a NUL byte");
   if (host.find_first_of("/?#@\\") != std::string_view::npos)

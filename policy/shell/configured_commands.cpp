@@ -1,6 +1,7 @@
 #include "policy/shell/analyzer.hpp"
 #include "policy/shell/characters.hpp"
 #include "policy/shell/special_commands.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -166,8 +167,7 @@ bool is_command_key(std::string_view key) {
 } // namespace
 
 void analyzer::git_setting(std::string key, word value, std::string_view of, const context& at) {
-  std::transform(key.begin(), key.end(), key.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  key = to_lower_ascii(key);
   const bool shell_alias = value.text.starts_with('!');
   if (shell_alias) value.text.erase(0, 1);
   if (shell_alias || is_command_key(key)) script_word(value, of, at);

@@ -2,6 +2,7 @@
 #include "policy/shell/analyzer.hpp"
 #include "policy/shell/characters.hpp"
 #include "policy/shell/special_commands.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -248,9 +249,7 @@ std::optional<word> option_value(std::span<const word> all, std::size_t& i, std:
 
 void analyzer::ssh_option(word value, std::string_view of, const context& at) {
   const auto end = value.text.find_first_of("= ");
-  auto key = value.text.substr(0, end);
-  std::transform(key.begin(), key.end(), key.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const auto key = to_lower_ascii(std::string_view{value.text}.substr(0, end));
   if (end == std::string::npos ||
       (key != "proxycommand" && key != "localcommand" && key != "knownhostscommand"))
     return;
@@ -272,7 +271,7 @@ void analyzer::command_option(word value, std::string_view of, const context& at
     const auto equals = text.find('=');
     std::string key;
     for (const char c : text.substr(0, equals))
-      if (is_name_part(c) && c != '_') key += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      if (is_name_part(c) && c != '_') key += to_lower_ascii(c);
     if (key != "useaskpass") return;
     text.erase(0, equals + 1);
   }

@@ -2,6 +2,7 @@
 
 #include "policy/shell/characters.hpp"
 #include "policy/shell/segments.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,13 +23,6 @@ bool mentions_tool(std::string_view text) {
   return std::any_of(tool_names.begin(), tool_names.end(), [&](std::string_view name) {
     return text.find(name) != std::string_view::npos;
   });
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n";
-  const auto start = text.find_first_not_of(blank);
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(blank) - start + 1);
 }
 
 bool is_bare_patch(std::string_view text) {

@@ -4,6 +4,7 @@
 #include "policy/shell/characters.hpp"
 #include "policy/shell/limits.hpp"
 #include "policy/shell/plain_scan.hpp"
+#include "protocol/ascii_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,13 +21,6 @@ constexpr std::array<std::string_view, 44> keywords = {
     "process",  "return", "sequence", "static",       "switch",       "throw",         "trap",
     "try",      "type",   "until",    "using",        "var",          "while",         "workflow",
     "assembly", "module"};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return out;
-}
 
 bool is_one_of(std::string_view text, std::span<const std::string_view> set) {
   return std::find(set.begin(), set.end(), text) != set.end();
@@ -98,7 +92,7 @@ private:
   }
 
   void comment(std::size_t end, std::size_t closing) {
-    const auto text = lower(script_.substr(at_, std::min(end, script_.size()) - at_));
+    const auto text = to_lower_ascii(script_.substr(at_, std::min(end, script_.size()) - at_));
     if (text.find("#requires") != std::string::npos) refuse("`#requires` changes how it runs");
     at_ = end == std::string_view::npos ? script_.size() : end + closing;
   }
@@ -106,7 +100,7 @@ private:
   /// Ends the command being read; true when there was one.
   bool finish() {
     if (current_.empty()) return false;
-    const auto program = lower(current_.front().text);
+    const auto program = to_lower_ascii(current_.front().text);
     if (is_one_of(program, keywords)) refuse("`" + program + "` is a keyword");
     if (program == "iex" || program == "invoke-expression") {
       refuse("`" + program + "` runs text");
@@ -236,7 +230,7 @@ bool abbreviates(std::string_view given, std::string_view option, std::size_t le
 
 bool is_powershell_name(std::string_view program) {
   const auto slash = program.find_last_of("/\\");
-  auto name = lower(slash == std::string_view::npos ? program : program.substr(slash + 1));
+  auto name = to_lower_ascii(slash == std::string_view::npos ? program : program.substr(slash + 1));
   if (name.ends_with(".exe")) name.resize(name.size() - 4);
   return name == "pwsh" || name == "powershell" || name == "pwsh-preview";
 }
@@ -249,7 +243,7 @@ powershell_call find_powershell_script(std::span<const word> words) {
     if (call.why.empty()) call.why = std::move(why);
   };
   for (std::size_t i = 1; i < words.size(); ++i) {
-    auto option = lower(words[i].text);
+    auto option = to_lower_ascii(words[i].text);
     if (!words[i].known || option.size() < 2 || (option[0] != '-' && option[0] != '/')) {
       inexact("`" + words[i].text + "` is not an option of PowerShell that is understood");
       continue;

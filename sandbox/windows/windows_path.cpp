@@ -1,5 +1,7 @@
 #include "sandbox/windows/windows_path.hpp"
 
+#include "protocol/ascii_text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,16 +9,6 @@
 
 namespace gatehouse::sandbox {
 namespace {
-
-char lower_letter(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-
-std::string lowered(std::string_view text) {
-  std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(), lower_letter);
-  return out;
-}
 
 /// `NAME~1` or `NAME~1.EXT` with at most 8 and 3 characters.
 bool looks_short(std::string_view name) {
@@ -47,7 +39,7 @@ public:
       rest.remove_prefix(4);
       if (rest.find('/') != std::string_view::npos)
         return bad("`/` is no separator behind `\\\\?\\`");
-      return lowered(rest.substr(0, 4)) == "unc\\" ? share(rest.substr(4)) : drive(rest);
+      return to_lower_ascii(rest.substr(0, 4)) == "unc\\" ? share(rest.substr(4)) : drive(rest);
     }
     if (rest.size() > 1 && is_separator(rest[0]) && is_separator(rest[1])) {
       rest.remove_prefix(2);
@@ -77,8 +69,8 @@ private:
   }
 
   result<windows_path> drive(std::string_view rest) {
-    const bool has_drive = rest.size() > 1 && lower_letter(rest[0]) >= 'a' &&
-                           lower_letter(rest[0]) <= 'z' && rest[1] == ':';
+    const bool has_drive = rest.size() > 1 && to_lower_ascii(rest[0]) >= 'a' &&
+                           to_lower_ascii(rest[0]) <= 'z' && rest[1] == ':';
     if (!has_drive) return bad(verbatim_ ? "it names a volume or a device" : "it is relative");
     if (rest.size() < 3 || !is_separator(rest[2])) return bad("it is relative to a drive's folder");
     path_.kind = windows_path::root_kind::drive;
@@ -140,7 +132,7 @@ std::string windows_path::policy_form() const {
   for (const auto& name : names)
     text += "/" + name;
   std::replace(text.begin(), text.end(), '\\', '/');
-  return lowered(text);
+  return to_lower_ascii(text);
 }
 
 result<windows_path> parse_windows_path(std::string_view text) {
@@ -148,7 +140,7 @@ result<windows_path> parse_windows_path(std::string_view text) {
 }
 
 bool is_reserved_windows_name(std::string_view name) {
-  std::string stem = lowered(name.substr(0, name.find_first_of(".:")));
+  std::string stem = to_lower_ascii(name.substr(0, name.find_first_of(".:")));
   while (stem.ends_with(' '))
     stem.pop_back();
   for (const auto* device : {"con", "prn", "aux", "nul", "conin$", "conout$"})

@@ -1,6 +1,7 @@
 #include "sandbox/windows/windows_plan.hpp"
 
 #include "policy/path_text.hpp"
+#include "protocol/ascii_text.hpp"
 #include "sandbox/capabilities.hpp"
 #include "sandbox/windows/windows_path.hpp"
 
@@ -21,9 +22,8 @@ error refuse(const std::string& what, std::string next) {
 }
 
 std::string lowered_name(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c == '\\' ? '/' : c;
-  });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c == '\\' ? '/' : to_lower_ascii(c); });
   return text;
 }
 

@@ -198,4 +198,80 @@ TEST_SUITE("actors.remote_stream") {
     l.take(stream.take(std::move(kept)));
     CHECK(l.heard == "1 3 4 ");
   }
+
+  TEST_CASE("§120 output that had come early was counted as lost, too") {
+    remote_stream stream;
+    listener l;
+    l.take(stream.take(said(1)));
+    l.take(stream.take(said(3)));
+    CHECK(stream.ask() == 1);
+    exec_client::read_result kept; // it had 2, 3 and 4 no longer, each of 2 bytes
+    kept.chunks = {said(5)};
+    kept.next_seq = 6;
+    kept.lost_bytes = 6;
+    l.take(stream.take(std::move(kept)));
+    CHECK(l.heard == "1 3 5 ");
+    CHECK(stream.take_lost() == 4);
+  }
+
+  TEST_CASE("§120 output that came while its read was under way was counted as lost, too") {
+    remote_stream stream;
+    listener l;
+    CHECK(stream.ask() == 0);
+    l.take(stream.take(said(1)));
+    exec_client::read_result kept;
+    kept.next_seq = 3;
+    kept.lost_bytes = 4;
+    l.take(stream.take(std::move(kept)));
+    CHECK(l.heard == "1 ");
+    CHECK(stream.take_lost() == 2);
+  }
+
+  TEST_CASE("§120 each byte is told or counted as lost, whatever is cut, kept and early") {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+      std::mt19937 random{seed};
+      const auto one_in = [&](unsigned n) { return random() % n == 0; };
+      remote_stream stream;
+      listener l;
+      std::vector<event> sent; // number n at n - 1
+      std::uint64_t lost = 0, first_kept = 1;
+      std::size_t all = 0;
+      std::optional<std::uint64_t> asked;
+      const auto answer = [&] {
+        exec_client::read_result kept;
+        kept.next_seq = sent.size() + 1;
+        for (auto seq = *asked + 1; seq <= sent.size(); ++seq) {
+          const auto& one = sent[seq - 1];
+          if (seq < first_kept) {
+            kept.lost_bytes += std::get<event::output>(one.what).bytes.size();
+          } else {
+            kept.chunks.push_back(one);
+            if (!one_in(3)) continue;
+            kept.next_seq = seq + 1;
+            break;
+          }
+        }
+        asked.reset();
+        l.take(stream.take(std::move(kept)));
+        lost += stream.take_lost();
+      };
+      for (int step = 0; step < 60; ++step) {
+        if (!one_in(3)) {
+          sent.push_back(said(sent.size() + 1));
+          all += std::get<event::output>(sent.back().what).bytes.size();
+          if (!one_in(4)) l.take(stream.take(sent.back()));
+        }
+        if (one_in(4) && first_kept <= sent.size())
+          first_kept += 1 + random() % (sent.size() + 1 - first_kept);
+        if (!asked && one_in(2)) asked = stream.ask();
+        if (asked && one_in(3)) answer();
+      }
+      while (stream.last() < sent.size()) {
+        asked = stream.ask();
+        answer();
+      }
+      CAPTURE(seed);
+      CHECK(l.heard.size() + lost == all);
+    }
+  }
 }
