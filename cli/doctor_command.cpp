@@ -6,8 +6,6 @@
 #include <cstdlib>
 
 namespace gatehouse::cli {
-namespace {} // namespace
-
 int doctor_command(arguments given) {
   const auto words = open_command_line("doctor", given);
   if (!words.given) return words.status;

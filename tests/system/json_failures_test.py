@@ -125,10 +125,18 @@ class JsonFailures(RunCase):
             self.assertEqual((done.returncode, document["exit_status"], document["failure"]["kind"]), (2, 2, "invalid_request"), words)
 
     def test_204_json_among_the_words_of_a_program_asks_for_nothing(self):
-        for words in (["run", "--cwd", NOWHERE, "--", "ls", "--json"], ["policy", "check", "--rules", NOWHERE, "ls", "--json"]):
+        for words in (["run", "--cwd", NOWHERE, "--", "ls", "--json"], ["policy", "check", "--rules", NOWHERE, "ls", "--json"],
+                      ["run", "--no-such", "ls", "--json"], ["sandbox", "--no-such", "ls", "--json"], ["runn", "ls", "--json"],
+                      ["policy", "explain", "--cwd", "/", "--cwd", "/", "ls", "--json"]):
             done = self.gatehouse(*words)
             self.assertEqual(done.stdout, "", words)
             self.assertNotEqual(done.returncode, 0, words)
+
+    def test_204_json_with_a_value_was_told_in_words_only(self):
+        for name in WRONG:
+            done = self.gatehouse(*name.split(), "--json=1")
+            self.assertEqual((done.returncode, json.loads(done.stdout)["exit_status"]), (2, 2), name)
+            self.assertIn("`--json` takes no value; leave `=1` out", done.stderr, name)
 
     def test_204_where_a_server_listens_is_also_json(self):
         for words, token in ((["serve", "--console", "--json"], "agent_token_file"), (["exec-server", "--json"], "token_file")):
