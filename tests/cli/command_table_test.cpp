@@ -59,8 +59,8 @@ TEST_SUITE("cli.command_table") {
 
   TEST_CASE("§204 what a program may want to read is JSON, at least with --json") {
     using names = std::vector<std::string_view>;
-    // A protocol; the output of the command itself; for a shell, for man.
-    const names otherwise{"mcp", "sandbox", "man", "completions"};
+    // A protocol; for a shell, for man.
+    const names otherwise{"mcp", "man", "completions"};
     for (const auto& command : commands()) {
       CAPTURE(command.name);
       const bool json =
