@@ -49,7 +49,7 @@ std::string as_line(const actors::audit_entry& e) {
   constexpr std::size_t widest = 160;
   auto line = std::to_string(e.seq) + "  " + time_text(e.time) + "  " + e.kind +
               std::string(e.kind.size() < 11 ? 11 - e.kind.size() : 0, ' ') + "  " +
-              (e.call.empty() ? e.session : e.call) + "  " + visible_text(e.body);
+              visible_words(e.call.empty() ? e.session : e.call) + "  " + visible_words(e.body);
   if (line.size() > widest) {
     line.resize(widest);
     line.resize(widest - incomplete_utf8_suffix(line));
@@ -70,7 +70,7 @@ error nothing_about(const std::string& what, bool by_number) {
 int list(const actors::audit_filter& which, actors::audit_store& store, bool json) {
   bool written = true;
   const auto done = store.read(which, [&](const actors::audit_entry& e) {
-    return written = print(json ? as_json(e) : as_line(e));
+    return written = json ? print(as_json(e)) : print_for_people(as_line(e));
   });
   if (!done) return fail(done.error(), exit_wrong_usage);
   return written ? exit_ok : exit_failed;
@@ -91,7 +91,7 @@ int show(const std::string& what, actors::audit_store& store, bool json) {
   const auto done = store.read(which, [&](const actors::audit_entry& e) {
     if (by_number && e.seq != seq) return false;
     ++shown;
-    written = print(json ? as_json(e) : as_text(e));
+    written = json ? print(as_json(e)) : print_for_people(as_text(e));
     return written && !by_number;
   });
   if (!done) return fail(done.error(), exit_wrong_usage);
@@ -142,7 +142,7 @@ int why(const std::string& call, actors::audit_filter which, actors::audit_store
   if (!done) return fail(done.error(), exit_wrong_usage);
   if (told.empty())
     return fail(nothing_about("no decision about a call " + call, false), exit_failed);
-  if (!json) return print(visible_text(told)) ? exit_ok : exit_failed;
+  if (!json) return print_for_people(told) ? exit_ok : exit_failed;
   json_writer out;
   out.open('{');
   out.field("call", call);
@@ -197,7 +197,7 @@ int verify(const std::string& known, actors::audit_store& store, bool json) {
     text += "entries " + std::to_string(verdict->first) + " to " + std::to_string(verdict->last) +
             " stand as they were written\nhead " + std::to_string(verdict->last) + ":" +
             verdict->head + "\n";
-  if (!print(json ? std::move(out).take() + "\n" : text)) return exit_failed;
+  if (!(json ? print(std::move(out).take() + "\n") : print_for_people(text))) return exit_failed;
   return verdict->faults.empty() ? exit_ok : exit_failed;
 }
 

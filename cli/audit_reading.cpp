@@ -48,13 +48,13 @@ std::string time_text(actors::audit_time at) {
 
 std::string as_text(const actors::audit_entry& e) {
   std::string out = "entry " + std::to_string(e.seq) + ": " + e.kind + "\n  time     " +
-                    time_text(e.time) + "\n  session  " + visible_text(e.session) + "\n";
-  if (!e.turn.empty()) out += "  turn     " + visible_text(e.turn) + "\n";
-  if (!e.call.empty()) out += "  call     " + visible_text(e.call) + "\n";
+                    time_text(e.time) + "\n  session  " + visible_words(e.session) + "\n";
+  if (!e.turn.empty()) out += "  turn     " + visible_words(e.turn) + "\n";
+  if (!e.call.empty()) out += "  call     " + visible_words(e.call) + "\n";
   if (e.attempt > 0) out += "  attempt  " + std::to_string(e.attempt) + "\n";
   out += "  hash     " + e.hash + "\n";
   const auto tree = parse_json(e.body, {"the entry", errc::io, "", std::size_t{64} << 20U});
-  std::string body = visible_text(e.body);
+  std::string body = e.body;
   if (tree) {
     json_writer indented{json_layout::indented};
     write_tree(indented, *tree);

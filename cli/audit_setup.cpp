@@ -49,7 +49,7 @@ result<std::shared_ptr<actors::audit_sink>> open_audit(const config::locations& 
   while (environ[count])
     ++count;
   terms.secrets = policy::secret_values(std::vector<std::string>{environ, environ + count});
-  terms.warn = [](const error& why) { warn({to_string(why)}); };
+  terms.warn = [](const error& why) { warn(why); };
   auto log = actors::audit_log::open(loop, std::move(terms));
   if (!log) return not_opened(log.error());
   return std::shared_ptr<actors::audit_sink>{*std::move(log)};

@@ -158,7 +158,8 @@ constexpr option_spec sandbox_options[] = {
     {"--preset", "git", "commits, branches and worktrees work, never hooks", text, "git", true},
     {"--net", {}, "with network"},
     backend,
-    {"--explain", {}, "prints the boundary and runs nothing"}};
+    {"--explain", {}, "prints the boundary and runs nothing"},
+    {"--json", {}, "with --explain: as one JSON document"}};
 constexpr option_spec exec_server_options[] = {
     {"--listen", "ADDRESS", "ws://127.0.0.1:PORT (0: a free one), unix://PATH or stdio", text,
      "ws://127.0.0.1:0 stdio"},
@@ -403,7 +404,8 @@ constexpr command_spec table[] = {
      .rest = command,
      .statuses = "0 1 2",
      .examples = {"gatehouse policy check --rules my.rules --pretty git push",
-                  "gatehouse policy check -r a.rules -r b.rules -- rm -rf build"}},
+                  "gatehouse policy check -r a.rules -r b.rules -- rm -rf build"},
+     .unknown_begins_rest = true},
     {.name = "policy test",
      .synopsis = "[--json] FILE…",
      .summary = "checks the examples of rule files",

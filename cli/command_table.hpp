@@ -49,6 +49,7 @@ struct command_spec {
   std::string_view rest_choices = {};
   std::string_view statuses; ///< of exit_statuses(), with spaces between: "own 2 120"
   std::string_view examples[2];
+  bool unknown_begins_rest = false; ///< an option that is none of these is the first word of rest
   bool has_reports = false; ///< its document is the report of a call, also when there was none
   bool host = false;        ///< runs in gatehouse-host, since it needs actors
 };

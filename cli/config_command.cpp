@@ -6,8 +6,10 @@
 #include "config/profile_resolver.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/json_quote.hpp"
+#include "protocol/profile_json.hpp"
 #include "protocol/shell_quote.hpp"
 #include "protocol/utf8.hpp"
+#include "protocol/visible_text.hpp"
 
 #include <algorithm>
 
@@ -46,13 +48,18 @@ std::string words_of(const policy::prefix_rule& rule) {
   return text;
 }
 
-std::vector<row> rows_of(const config::effective_settings& settings,
-                         const config::audit_settings& audit,
+std::vector<row> rows_of(const start_point& start, const config::audit_settings& audit,
                          const config::named_environments& environments) {
+  const auto& settings = start.loaded.settings;
   std::vector<row> rows;
   rows.push_back({"approval_policy", encode_approval_policy(settings.approval.value),
                   describe(settings.approval.value), settings.approval.from});
-  rows.push_back(text_row("default_permissions", settings.default_permissions));
+  if (start.given_profile) {
+    const auto given = encode_profile(*start.given_profile);
+    rows.push_back({"default_permissions", given, given, {config::layer::command_line, {}, 0}});
+  } else {
+    rows.push_back(text_row("default_permissions", settings.default_permissions));
+  }
   rows.push_back(switch_row("allow_login_shell", settings.allow_login_shell));
   const auto timeout = std::to_string(settings.default_timeout.value.count());
   rows.push_back({"default_timeout_ms", timeout, timeout, settings.default_timeout.from});
@@ -163,11 +170,11 @@ std::string as_text(const std::vector<row>& rows, const config::project& project
     width = std::max(width, r.key.size() + r.text.size() + 3);
   std::string out;
   for (const auto& r : rows) {
-    auto line = r.key + " = " + r.text;
+    auto line = visible_words(r.key + " = " + r.text);
     line.resize(std::max(line.size(), std::min<std::size_t>(width, 60)), ' ');
-    out += line + "  # " + describe(r.from) + "\n";
+    out += line + "  # " + visible_words(describe(r.from)) + "\n";
   }
-  return out + "project = " + project.root + "  # " +
+  return out + "project = " + visible_words(project.root) + "  # " +
          (project.has_folder ? (project.trusted ? "trusted" : "not trusted: .gatehouse left out")
                              : "no .gatehouse folder") +
          "\n";
@@ -188,7 +195,10 @@ int config_command(arguments given) {
   if (!audit) return fail(audit.error(), exit_wrong_usage);
   const auto environments = config::load_environments(start->where);
   if (!environments) return fail(environments.error(), exit_wrong_usage);
-  const auto rows = rows_of(start->loaded.settings, *audit, *environments);
+  // What no command could run under is no setting in force.
+  if (const auto profile = choose_profile(*start); !profile)
+    return fail(profile.error(), exit_wrong_usage);
+  const auto rows = rows_of(*start, *audit, *environments);
   auto warnings = start->loaded.warnings;
   for (const auto* more : {&audit->warnings, &environments->warnings})
     warnings.insert(warnings.end(), more->begin(), more->end());
@@ -196,7 +206,7 @@ int config_command(arguments given) {
   if (read->has("--json"))
     return print(settings_as_json(rows, project, warnings)) ? exit_ok : exit_failed;
   warn(warnings);
-  return print(as_text(rows, project)) ? exit_ok : exit_failed;
+  return print_for_people(as_text(rows, project)) ? exit_ok : exit_failed;
 }
 
 } // namespace gatehouse::cli

@@ -6,8 +6,6 @@
 #include <cstdlib>
 
 namespace gatehouse::cli {
-namespace {} // namespace
-
 int doctor_command(arguments given) {
   const auto words = open_command_line("doctor", given);
   if (!words.given) return words.status;
@@ -15,8 +13,9 @@ int doctor_command(arguments given) {
   const char* path = std::getenv("PATH");
   const auto report =
       sandbox::diagnose(sandbox::examine_host(beside_me("gatehouse-sandbox"), path ? path : ""));
-  if (!print(read->has("--json") ? sandbox::doctor_json(report) : sandbox::doctor_text(report)))
-    return exit_failed;
+  const bool printed = read->has("--json") ? print(sandbox::doctor_json(report))
+                                           : print_for_people(sandbox::doctor_text(report));
+  if (!printed) return exit_failed;
   return report.enforced() ? exit_ok : exit_failed;
 }
 

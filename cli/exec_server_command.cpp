@@ -16,6 +16,7 @@
 #include "policy/path_text.hpp"
 #include "protocol/json_writer.hpp"
 #include "protocol/utf8.hpp"
+#include "protocol/visible_text.hpp"
 #include "reactor/signals.hpp"
 #include "sandbox/command_environment.hpp"
 
@@ -121,7 +122,7 @@ int exec_server_command(arguments given) {
     if (!token) return fail(token.error(), exit_wrong_usage);
     admission.agent_token = actors::sha256_of(*token);
     if (read->value("--token-file")) hidden.push_back(path);
-    print_error("token: " + path + "\n");
+    print_error("token: " + visible_words(path) + "\n");
     token_file = path;
   }
 

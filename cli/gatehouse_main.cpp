@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   const arguments given{const_cast<const char* const*>(argv) + 1,
                         static_cast<std::size_t>(argc > 1 ? argc - 1 : 0)};
   const std::string_view name{given.empty() ? "" : given.front()};
-  if (asks_for_json(given)) tell_failures_as(failure_document::failure);
+  tell_failures_as(document_asked_for(given));
   if (const auto* command = find_command(name); command && command->host) return become_host(argv);
   if (name == "file-call") return file_call_command();
   if (name == "sandbox") return sandbox_command(given.subspan(1));

@@ -37,8 +37,8 @@ bool write_file(const std::string& path, std::string_view text) {
   const int number = errno;
   if (fd >= 0 && ::close(fd) != 0) written = false;
   if (!written)
-    complain("cannot write " + path + ": " + std::strerror(number) +
-             "\n  next: name a folder that is there and that you may write.");
+    complain({errc::io, "cannot write " + path + ": " + std::strerror(number),
+              "name a folder that is there and that you may write."});
   return written;
 }
 

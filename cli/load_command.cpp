@@ -126,14 +126,15 @@ int load_command(arguments given) {
                  "Is a server running there? `gatehouse serve` and `gatehouse exec-server` print "
                  "their addresses."},
                 exit_failed);
-  bool written =
-      print(read->has("--json") ? load_json(*terms, result) : load_summary(*terms, result));
+  bool written = read->has("--json") ? print(load_json(*terms, result))
+                                     : print_for_people(load_summary(*terms, result));
   if (const auto file = read->value("--html")) {
     std::ofstream page{*file, std::ios::binary};
     page << load_page(*terms, result);
     page.flush();
     if (!page) {
-      complain("cannot write " + *file + "\n  next: name a place that you may write after --html.");
+      complain(
+          {errc::io, "cannot write " + *file, "name a place that you may write after --html."});
       written = false;
     }
   }

@@ -9,6 +9,14 @@
 #include <limits>
 
 namespace gatehouse::cli {
+namespace {
+
+failure_document document_for(const command_spec& command, bool asked) {
+  if (!asked) return failure_document::none;
+  return command.has_reports ? failure_document::report : failure_document::failure;
+}
+
+} // namespace
 
 bool options::has(std::string_view name) const {
   return std::any_of(given_.begin(), given_.end(), [&](const auto& o) { return o.first == name; });
@@ -49,9 +57,9 @@ result<std::optional<std::chrono::milliseconds>> time_limit_of(const options& gi
   return std::optional{std::chrono::milliseconds{**ms}};
 }
 
-result<options> read_options(arguments given, const command_spec& command) {
+reading read_words(arguments given, const command_spec& command) {
   static constexpr option_spec help{.name = "--help", .short_name = "-h"};
-  options read;
+  reading read;
   std::size_t at = 0;
   for (; at < given.size(); ++at) {
     const std::string_view word{given[at]};
@@ -61,7 +69,7 @@ result<options> read_options(arguments given, const command_spec& command) {
     }
     if (!word.starts_with('-') || word == "-") {
       if (command.rest == value_kind::command) break;
-      read.rest_.emplace_back(word);
+      read.words.rest_.emplace_back(word);
       continue;
     }
     const auto equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
@@ -72,55 +80,81 @@ result<options> read_options(arguments given, const command_spec& command) {
     const auto found = std::ranges::find_if(command.options, is_it);
     const option_spec* option = found != command.options.end() ? &*found : nullptr;
     if (!option && is_it(help)) option = &help;
+    if (!option && command.unknown_begins_rest) break;
     const auto wrong = [&](const std::string& what) {
-      return error{errc::invalid_request, "`" + std::string{name} + "` " + what, {}};
+      if (!read.wrong)
+        read.wrong = error{errc::invalid_request, "`" + std::string{name} + "` " + what, {}};
     };
+    read.for_program = read.for_program || name == "--json" || name == "--jsonl";
     if (!option) {
       const auto meant = nearest_option(command, name);
-      return wrong(
-          "is not an option of this command" +
-          (meant.empty() ? std::string{} : "; did you mean `" + std::string{meant} + "`?"));
+      wrong("is not an option of this command" +
+            (meant.empty() ? std::string{} : "; did you mean `" + std::string{meant} + "`?"));
+      static constexpr option_spec unknown{.name = "?"};
+      const auto like = std::ranges::find(command.options, meant, &option_spec::name);
+      option = like != command.options.end() ? &*like : &unknown;
+    } else if (!option->repeatable && read.words.has(option->name)) {
+      wrong("is given twice");
     }
-    if (!option->repeatable && read.has(option->name)) return wrong("is given twice");
     std::string value;
     if (!option->takes_value()) {
-      if (equals != std::string_view::npos) return wrong("takes no value");
+      if (equals != std::string_view::npos)
+        wrong("takes no value; leave `" + std::string{word.substr(equals)} + "` out");
     } else if (equals != std::string_view::npos) {
       value = word.substr(equals + 1);
     } else if (at + 1 < given.size()) {
       value = given[++at];
     } else {
-      return wrong("needs a value");
+      wrong("needs a value");
     }
-    read.given_.emplace_back(option->name, std::move(value));
+    read.words.given_.emplace_back(option->name, std::move(value));
   }
   for (; at < given.size(); ++at)
-    read.rest_.emplace_back(given[at]);
+    read.words.rest_.emplace_back(given[at]);
   return read;
+}
+
+result<options> read_options(arguments given, const command_spec& command) {
+  auto read = read_words(given, command);
+  if (read.wrong) return *std::move(read.wrong);
+  return std::move(read.words);
 }
 
 command_line open_command_line(std::string_view command, arguments words) {
   const auto* row = find_command(command);
   assert(row);
-  auto read = read_options(words, *row);
-  const bool json = read ? read->has("--json") || read->has("--jsonl") : asks_for_json(words);
-  tell_failures_as(!json              ? failure_document::none
-                   : row->has_reports ? failure_document::report
-                                      : failure_document::failure);
-  if (!read) return {std::nullopt, wrong_usage_of(command, read.error())};
-  if (read->has("--help")) return {std::nullopt, print(help_of(*row)) ? exit_ok : exit_failed};
-  if (row->rest == value_kind::none && !read->rest().empty())
+  auto read = read_words(words, *row);
+  tell_failures_as(document_for(*row, read.for_program));
+  if (read.wrong) return {std::nullopt, wrong_usage_of(command, *read.wrong)};
+  if (read.words.has("--help")) return {std::nullopt, print(help_of(*row)) ? exit_ok : exit_failed};
+  if (row->rest == value_kind::none && !read.words.rest().empty())
     return {std::nullopt,
-            wrong_usage_of(command, "`" + read->rest().front() + "` is one word too many")};
-  return {*std::move(read)};
+            wrong_usage_of(command, "`" + read.words.rest().front() + "` is one word too many")};
+  return {std::move(read.words)};
 }
 
-bool asks_for_json(arguments words) {
-  for (const std::string_view word : words) {
-    if (word == "--") return false;
-    if (word == "--json" || word == "--jsonl") return true;
+failure_document document_asked_for(arguments given) {
+  // What no command is known by may run a program, too.
+  static constexpr command_spec unknown{.name = {},
+                                        .synopsis = {},
+                                        .summary = {},
+                                        .about = {},
+                                        .rest = value_kind::command,
+                                        .statuses = {},
+                                        .examples = {}};
+  if (given.empty()) return failure_document::none;
+  std::string name{given.front()};
+  std::size_t words = name.starts_with('-') ? 0 : 1;
+  const bool group = std::ranges::any_of(
+      commands(), [&](const command_spec& one) { return one.name.starts_with(name + " "); });
+  if (group && given.size() > 1 && *given[1] != '-') {
+    name += " " + std::string{given[1]};
+    words = 2;
   }
-  return false;
+  const auto* row = find_command(name);
+  if (!row) row = find_command(nearest_command(name));
+  if (!row) row = &unknown;
+  return document_for(*row, read_words(given.subspan(words), *row).for_program);
 }
 
 int wrong_usage_of(std::string_view command, std::string_view what) {

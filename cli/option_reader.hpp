@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/command_table.hpp"
+#include "cli/output.hpp"
 #include "protocol/result.hpp"
 
 #include <chrono>
@@ -33,15 +34,27 @@ public:
   [[nodiscard]] const std::vector<std::string>& rest() const noexcept { return rest_; }
 
 private:
-  friend result<options> read_options(arguments, const command_spec&);
+  friend struct reading read_words(arguments, const command_spec&);
   std::vector<std::pair<std::string, std::string>> given_;
   std::vector<std::string> rest_;
+};
+
+/// A command line read to its end, whatever is wrong with it.
+struct reading {
+  options words;
+  std::optional<error> wrong; ///< the first that is
+  /// `--json` or `--jsonl` is an option here, known to the command or not, and whatever is wrong
+  /// with it: a program reads what comes.
+  bool for_program = false;
 };
 
 /// Reads `--name value`, `--name=value`, `-n value` and `--flag` up to `--`, or, of a command that
 /// takes a program and its words, up to the first other word, as the table has the command;
 /// `--help` and `-h` belong to every command. An unknown option, one given twice, or one without
-/// its value is errc::invalid_request, with the option that was probably meant.
+/// its value is errc::invalid_request, with the option that was probably meant; the next word is
+/// its value where that one takes a value.
+reading read_words(arguments given, const command_spec& command);
+/// The same, when nothing is wrong.
 result<options> read_options(arguments given, const command_spec& command);
 
 /// `--timeout-ms`, above 0.
@@ -58,8 +71,10 @@ struct command_line {
 /// @param command a name of the table
 command_line open_command_line(std::string_view command, arguments words);
 
-/// Does a program read the answer? Also of words that cannot be read otherwise.
-bool asks_for_json(arguments words);
+/// What the whole command line of `gatehouse`, from its command on, asks failures to be told as
+/// that come before open_command_line(). Where no such command is known it is read as of the one
+/// that was probably meant, or else as of one that takes a program.
+failure_document document_asked_for(arguments given);
 
 /// Says what is wrong with the words after `command`, shows its first example, and where to read
 /// on; returns exit_wrong_usage.

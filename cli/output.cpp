@@ -2,6 +2,7 @@
 
 #include "protocol/call_report_json.hpp"
 #include "protocol/denial_message.hpp"
+#include "protocol/visible_text.hpp"
 
 #include <cerrno>
 #include <utility>
@@ -55,17 +56,21 @@ bool print(std::string_view text) noexcept {
   return write_all(STDOUT_FILENO, text);
 }
 
-void complain(std::string_view text) {
-  write_all(STDERR_FILENO, "gatehouse: " + std::string{text} + "\n");
+bool print_for_people(std::string_view text) {
+  return print(visible_text(text));
 }
 
 void complain(const error& failure) {
-  complain(to_string(failure));
+  print_error("gatehouse: " + visible_error(failure) + "\n");
+}
+
+void warn(const error& what) {
+  complain({what.code, "warning: " + what.message, what.remedy});
 }
 
 void warn(const std::vector<std::string>& warnings) {
   for (const auto& warning : warnings)
-    complain("warning: " + warning);
+    warn(error{errc::internal, warning, {}});
 }
 
 void tell_failures_as(failure_document form) noexcept {
@@ -86,7 +91,8 @@ int wrong_usage(const error& what, std::string_view example) {
       remedy.replace(at, 3, "; ");
   }
   print_document({what.code, what.message, std::move(remedy)}, exit_wrong_usage);
-  complain(to_string(what) + "\n  for example: " + std::string{example});
+  complain(what);
+  print_error("  for example: " + std::string{example} + "\n");
   return exit_wrong_usage;
 }
 

@@ -15,14 +15,18 @@ inline constexpr int exit_failed = 1;
 inline constexpr int exit_wrong_usage = 2;
 inline constexpr int exit_no_boundary = 121; ///< of `run`, and of what is a call like it
 
-/// Writes everything to standard output; false when it cannot (a full disk, a closed pipe).
+/// Writes everything to standard output, as it is: what programs read, and text of ours alone.
+/// False when it cannot (a full disk, a closed pipe).
 bool print(std::string_view text) noexcept;
-/// The same for standard error, as it is.
+/// The same for text with words in it that others chose (a path, a rule, an argument): nothing in
+/// it can move the cursor of a terminal.
+bool print_for_people(std::string_view text);
+/// On standard error, as it is: for text that is visible already.
 bool print_error(std::string_view text) noexcept;
-/// "gatehouse: …" and a newline on standard error.
-void complain(std::string_view text);
+/// "gatehouse: …" and a newline on standard error, by visible_error().
 void complain(const error& failure);
 /// "gatehouse: warning: …" for each.
+void warn(const error& what);
 void warn(const std::vector<std::string>& warnings);
 
 /// What a program reads on standard output when a command fails.

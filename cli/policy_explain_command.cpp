@@ -94,11 +94,11 @@ int explain_one(explainer& judge, const options& given) {
   const auto request = request_from(given);
   auto answer = request ? judge.explain(*request) : result<explanation>{request.error()};
   if (!answer) return fail(answer.error(), exit_wrong_usage);
-  const auto text =
-      given.has("--json")
-          ? encode_explain_answer(answer->evaluation, answer->sandbox) + "\n"
-          : explain_text(answer->argv, answer->approval, answer->evaluation, answer->sandbox);
-  return print(text) ? exit_ok : exit_failed;
+  const bool printed =
+      given.has("--json") ? print(encode_explain_answer(answer->evaluation, answer->sandbox) + "\n")
+                          : print_for_people(explain_text(answer->argv, answer->approval,
+                                                          answer->evaluation, answer->sandbox));
+  return printed ? exit_ok : exit_failed;
 }
 
 } // namespace

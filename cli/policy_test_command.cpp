@@ -3,6 +3,7 @@
 #include "cli/rule_files.hpp"
 
 #include "protocol/json_writer.hpp"
+#include "protocol/visible_text.hpp"
 
 namespace gatehouse::cli {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 std::string findings_as_text(const std::vector<policy::rule_file>& files) {
   std::string out;
   for (const auto& file : files)
-    out += file.file + ": " + std::to_string(file.rules.size()) + " rules, " +
+    out += visible_words(file.file) + ": " + std::to_string(file.rules.size()) + " rules, " +
            std::to_string(file.gates.size()) + " gates, " + std::to_string(file.network.size()) +
            " network rules, " + std::to_string(file.problems.size()) + " problems\n";
   return out;
@@ -59,7 +60,8 @@ int policy_test_command(arguments given) {
   if (read->rest().empty()) return wrong_usage_of("policy test", "the rule files are missing");
   const auto files = read_rule_files(read->rest());
   const bool broken = complain_about(files);
-  if (!print(read->has("--json") ? findings_as_json(files) : findings_as_text(files)))
+  if (!(read->has("--json") ? print(findings_as_json(files))
+                            : print_for_people(findings_as_text(files))))
     return exit_failed;
   return broken ? exit_failed : exit_ok;
 }

@@ -12,17 +12,6 @@
 namespace gatehouse::cli {
 namespace {
 
-/// Text from outside as one or more lines of ours: nothing in it can move the cursor, and a line of
-/// its own is set apart by `indent`.
-std::string shown(std::string_view text, std::string_view indent) {
-  std::string out;
-  for (const char c : visible_text(text)) {
-    out += c;
-    if (c == '\n') out += indent;
-  }
-  return out;
-}
-
 /// As much of a patch as a person reads at a terminal; what is left out is said.
 std::string first_lines(std::string_view text) {
   constexpr int most_lines = 400;
@@ -181,22 +170,23 @@ std::string question_text(const question_view& question, std::string_view headli
   };
   // Words of ours are wrapped; what is judged stays exactly as it is.
   const auto prose = [&](std::string_view body) {
-    const auto visible = shown(body, indent);
+    const auto visible = visible_lines(body, indent);
     return look.columns > 2 * indent.size() && visible.find('\n') == std::string::npos
                ? filled(visible, look.columns, indent.size())
                : visible;
   };
   if (!question.patch_files.empty()) {
-    line("patch:   ", shown(question.patch_files, indent));
+    line("patch:   ", visible_lines(question.patch_files, indent));
     line("folder:  ", shell_quote(question.folder));
-    line("text:    ", shown(first_lines(question.patch_text), indent));
+    line("text:    ", visible_lines(first_lines(question.patch_text), indent));
   } else {
-    if (!question.command.empty()) line("command: ", look.bold(shown(question.command, indent)));
+    if (!question.command.empty())
+      line("command: ", look.bold(visible_lines(question.command, indent)));
     line("folder:  ", shell_quote(question.folder));
   }
-  if (!question.machine.empty()) line("machine: ", shown(question.machine, indent));
+  if (!question.machine.empty()) line("machine: ", visible_lines(question.machine, indent));
   for (const auto& file : question.writes)
-    line("writes:  ", shown(file, indent));
+    line("writes:  ", visible_lines(file, indent));
   line("why:     ",
        prose(question.why.empty() ? "the approval policy asks about this command" : question.why));
   if (!question.says.empty()) line("it says: ", prose(question.says));
@@ -206,7 +196,7 @@ std::string question_text(const question_view& question, std::string_view headli
     text.append("  ")
         .append(look.bold(std::string{"["} + choice.key + "]"))
         .append(" ")
-        .append(shown(choice.label, indent) + "\n");
+        .append(visible_lines(choice.label, indent) + "\n");
   return text;
 }
 

@@ -50,7 +50,7 @@ result<where_to> find_daemon(const options& given) {
     if (running.size() > 1) {
       std::string all;
       for (const auto& one : running)
-        all += "\n    --connect " + one.urls.front() + "   (" + one.root + ")";
+        all += "\n--connect " + one.urls.front() + "   (" + one.root + ")";
       return error{errc::invalid_request, "more than one `gatehouse serve` is running",
                    "Choose one:" + all};
     }

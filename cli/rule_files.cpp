@@ -62,7 +62,7 @@ bool complain_about(const std::vector<policy::rule_file>& files) {
   bool any = false;
   for (const auto& file : files)
     for (const auto& problem : file.problems) {
-      complain(config::describe(problem));
+      complain({errc::invalid_rules, config::describe(problem), {}});
       any = true;
     }
   return any;

@@ -75,7 +75,7 @@ public:
 
   void on_event(const thread_event_ptr& event) override {
     if (const auto* said = std::get_if<thread_events::warning>(&event->what))
-      out_->write(to_stderr, "gatehouse: warning: " + said->text + "\n");
+      out_->write(to_stderr, message_lines("warning: " + said->text));
   }
 
 private:
@@ -193,7 +193,8 @@ int run_call(const options& given, shell_request wish, report_style style) {
   const bool unread = !out->idle();
   if (unread || lost_output(*out)) {
     if (can_be_written(STDERR_FILENO))
-      complain("the command's output cannot be written; what was not written is lost");
+      complain(
+          {errc::io, "the command's output cannot be written; what was not written is lost", {}});
     return exit_failed;
   }
   return json && out->failure(to_stdout) ? exit_failed : exit_status(report);

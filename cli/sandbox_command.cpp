@@ -67,10 +67,12 @@ result<permission_profile> widen_and_narrow(const start_point& start, const opti
 }
 
 int explain(const permission_profile& profile, const policy::access_context& context,
-            sandbox_backend backend, bool managed_network) {
-  const auto text = explain_sandbox(profile, context, backend, managed_network);
-  if (!text) return fail(text.error(), sandbox::exit_no_boundary);
-  return print(*text) ? exit_ok : exit_failed;
+            sandbox_backend backend, bool managed_network, bool json) {
+  const auto boundary = explain_sandbox(profile, context, backend, managed_network);
+  if (!boundary) return fail(boundary.error(), sandbox::exit_no_boundary);
+  const bool printed =
+      json ? print(boundary_json(*boundary) + "\n") : print_for_people(boundary_text(*boundary));
+  return printed ? exit_ok : exit_failed;
 }
 
 } // namespace
@@ -79,8 +81,12 @@ int sandbox_command(arguments given) {
   const auto words = open_command_line("sandbox", given);
   if (!words.given) return words.status;
   const auto& read = words.given;
-  if (read->rest().empty() && !read->has("--explain"))
-    return wrong_usage_of("sandbox", "the command is missing");
+  const bool explains = read->has("--explain");
+  const bool json = read->has("--json");
+  if (json && !explains)
+    return wrong_usage_of("sandbox", "--json needs --explain: else standard output is the "
+                                     "command's; `gatehouse run --json` tells of it");
+  if (read->rest().empty() && !explains) return wrong_usage_of("sandbox", "the command is missing");
   const auto start = load_for(*read);
   if (!start) return fail(start.error(), exit_wrong_usage);
   warn(start->loaded.warnings);
@@ -94,11 +100,11 @@ int sandbox_command(arguments given) {
   if (!protections) return fail(protections.error(), exit_wrong_usage);
   const auto& context = *protections;
   const bool managed_network = chosen->network && profile->network == network_policy::enabled;
-  if (read->has("--explain") && start->loaded.settings.backend.value == sandbox_backend::seatbelt)
-    return explain(*profile, context, sandbox_backend::seatbelt, managed_network);
+  if (explains && start->loaded.settings.backend.value == sandbox_backend::seatbelt)
+    return explain(*profile, context, sandbox_backend::seatbelt, managed_network, json);
   const auto backend = chosen_backend(start->loaded.settings);
   if (!backend) return fail(backend.error(), exit_wrong_usage);
-  if (read->has("--explain")) return explain(*profile, context, *backend, managed_network);
+  if (explains) return explain(*profile, context, *backend, managed_network, json);
   if (managed_network)
     warn({"the profile's network is managed, and no proxy runs here: nothing can be reached; use "
           "gatehouse run"});

@@ -16,6 +16,7 @@
 #include "protocol/json_writer.hpp"
 #include "protocol/rpc/app_schema.hpp"
 #include "protocol/utf8.hpp"
+#include "protocol/visible_text.hpp"
 #include "reactor/heap_memory.hpp"
 #include "reactor/signals.hpp"
 
@@ -88,8 +89,9 @@ result<actors::admission_terms> admission_of(const options& given, const start_p
     terms.origins.push_back(*std::move(origin));
   }
   terms.own_uid = ::geteuid();
-  print_error("agent token: " + (agent.empty() ? "the one with the given SHA-256" : agent) +
-              "\nreviewer token: " + reviewer + "\n");
+  print_error(
+      "agent token: " + (agent.empty() ? "the one with the given SHA-256" : visible_words(agent)) +
+      "\nreviewer token: " + visible_words(reviewer) + "\n");
   return terms;
 }
 
@@ -248,7 +250,7 @@ int serve_command(arguments given) {
       });
   if (!signals) return fail(signals.error(), exit_failed);
   auto published = publish(*read, *start, urls);
-  if (!published) warn({to_string(published.error())});
+  if (!published) warn(published.error());
   const auto told = read->has("--json") ? places_json(*read, *start, urls, link) : urls;
   if (!(stdio ? print_error(told) : print(told))) return exit_failed;
   host.loop().run_until([&] { return stop; });

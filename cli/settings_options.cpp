@@ -95,7 +95,12 @@ result<chosen_profile> choose_profile(const start_point& start) {
   }
   auto resolved = config::resolve_profile(settings, settings.default_permissions.value, {start.cwd},
                                           start.where.user_home);
-  if (!resolved) return resolved.error();
+  if (!resolved) {
+    auto why = resolved.error();
+    if (const auto& from = settings.default_permissions.from; !from.file.empty())
+      why.message = config::describe(from) + ": default_permissions: " + why.message;
+    return why;
+  }
   return chosen_profile{std::move(resolved->profile), std::move(resolved->network),
                         std::move(resolved->project_roots)};
 }

@@ -52,12 +52,15 @@ result<folded> fold(const effective_settings& settings, std::string_view name,
                     std::vector<std::string>& chain) {
   if (auto built_in = built_in_profile(name)) return folded{std::move(*built_in), {}, {}, {}};
   const auto at = settings.profiles.find(name);
-  if (at == settings.profiles.end())
+  if (at == settings.profiles.end()) {
+    std::string known = "read-only, workspace-write, danger-full-access";
+    for (const auto& [other, definition] : settings.profiles)
+      known += ", " + other;
     return error{errc::invalid_profile,
                  "there is no permission profile `" + std::string{name} + "`",
-                 "Use read-only, workspace-write or danger-full-access, or define "
-                 "[permissions." +
-                     std::string{name} + "] in config.toml."};
+                 "Use one of " + known + ", or define [permissions." + std::string{name} +
+                     "] in config.toml."};
+  }
   const auto& definition = at->second;
   const bool cycle = std::find(chain.begin(), chain.end(), definition.name) != chain.end();
   chain.push_back(definition.name);

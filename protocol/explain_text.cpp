@@ -7,6 +7,11 @@
 namespace gatehouse {
 namespace {
 
+/// Words that others chose: a line of theirs is none of ours.
+std::string told(std::string_view text) {
+  return visible_lines(text, "      ");
+}
+
 std::string explained_words(const std::vector<std::vector<std::string>>& pattern) {
   std::string text;
   for (const auto& alternatives : pattern) {
@@ -29,15 +34,16 @@ std::string judged_by(const judged_segment& segment) {
 }
 
 std::string describe_segment(const judged_segment& segment) {
-  auto text = "  " + std::string{to_string(segment.decision)} + "  " + shell_join(segment.argv) +
-              "\n      " + std::string{to_string(segment.origin)} + ", " + judged_by(segment);
-  if (!segment.why.empty()) text += ": " + segment.why;
+  auto text = "  " + std::string{to_string(segment.decision)} + "  " +
+              told(shell_join(segment.argv)) + "\n      " + std::string{to_string(segment.origin)} +
+              ", " + judged_by(segment);
+  if (!segment.why.empty()) text += ": " + told(segment.why);
   text += '\n';
   if (segment.rule) {
     const auto& rule = *segment.rule;
-    text += "      " + rule.file + ":" + std::to_string(rule.line) + ": " +
-            explained_words(rule.pattern);
-    if (!rule.justification.empty()) text += " (" + rule.justification + ")";
+    text += "      " + told(rule.file) + ":" + std::to_string(rule.line) + ": " +
+            told(explained_words(rule.pattern));
+    if (!rule.justification.empty()) text += " (" + told(rule.justification) + ")";
     text += '\n';
   }
   return text;
@@ -63,7 +69,7 @@ std::string describe_requirement(const exec_requirement& requirement, bool sandb
     break;
   }
   if (!requirement.reason.empty())
-    text += ": " + requirement.reason;
+    text += ": " + told(requirement.reason);
   else if (requirement.kind == requirement_kind::needs_approval)
     text.append(": ").append(why_asked);
   text += '\n';
@@ -72,7 +78,7 @@ std::string describe_requirement(const exec_requirement& requirement, bool sandb
             (amendment_stays_inside(requirement, sandboxed) ? "inside the sandbox, "
                                                             : "by default without the sandbox, ") +
             (requirement.amendment_exact ? "exactly: " : "all that begins with: ") +
-            shell_join(requirement.proposed_amendment) + "\n";
+            told(shell_join(requirement.proposed_amendment)) + "\n";
   return text;
 }
 
@@ -80,8 +86,8 @@ std::string describe_requirement(const exec_requirement& requirement, bool sandb
 
 std::string explain_text(std::span<const std::string> argv, const approval_policy& approval,
                          const exec_evaluation& evaluation, const sandbox_summary& sandbox) {
-  return to_valid_utf8("command: " + shell_join(argv) + "\napproval policy: " + describe(approval) +
-                       "\n") +
+  return to_valid_utf8("command: " + told(shell_join(argv)) +
+                       "\napproval policy: " + describe(approval) + "\n") +
          why_text(evaluation, sandbox);
 }
 
@@ -90,7 +96,7 @@ std::string why_text(const exec_evaluation& evaluation, const sandbox_summary& s
                                       : "segments:\n"};
   for (const auto& segment : evaluation.segments)
     text += describe_segment(segment);
-  if (!evaluation.unread.empty()) text += "not read: " + evaluation.unread + "\n";
+  if (!evaluation.unread.empty()) text += "not read: " + told(evaluation.unread) + "\n";
   text += "requirement: " +
           describe_requirement(evaluation.requirement, sandbox.first_attempt_sandboxed);
   if (evaluation.requirement.kind == requirement_kind::forbidden)
@@ -132,9 +138,9 @@ std::string answer_words(review_decision decision, bool denies_host) {
 std::string answer_line(int attempt, std::string_view decision, std::string_view reviewer,
                         std::string_view reason, std::string_view host) {
   auto text = "answer to attempt " + std::to_string(attempt);
-  if (!host.empty()) text.append(" about ").append(host);
+  if (!host.empty()) text.append(" about ").append(told(host));
   text.append(": ").append(decision).append(", by ").append(reviewer);
-  if (!reason.empty()) text.append(": ").append(reason);
+  if (!reason.empty()) text.append(": ").append(told(reason));
   return to_valid_utf8(text + "\n");
 }
 

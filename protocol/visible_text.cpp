@@ -93,6 +93,20 @@ std::string visible_words(std::string_view text) {
   return visible;
 }
 
+std::string visible_lines(std::string_view text, std::string_view indent) {
+  std::string out;
+  for (const char c : visible_text(text)) {
+    out += c;
+    if (c == '\n') out += indent;
+  }
+  return out;
+}
+
+std::string visible_error(const error& why) {
+  return to_string(
+      error{why.code, visible_lines(why.message, "    "), visible_lines(why.remedy, "    ")});
+}
+
 std::string visible_line(std::string_view text, std::size_t most) {
   constexpr std::string_view more = "\xE2\x80\xA6";
   std::string out;

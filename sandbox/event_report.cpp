@@ -1,5 +1,7 @@
 #include "sandbox/event_report.hpp"
 
+#include "protocol/visible_text.hpp"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -46,7 +48,8 @@ void event_report::send(const sandbox_event& event) {
 }
 
 void event_report::warn(const std::string& text) {
-  if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: warning: %s\n", text.c_str());
+  if (fd_ < 0)
+    std::fprintf(stderr, "gatehouse-sandbox: warning: %s\n", visible_lines(text, "    ").c_str());
   sandbox_event event;
   event.kind = sandbox_event_kind::warning;
   event.message = text;
@@ -62,7 +65,7 @@ void event_report::killed(const error& reason) {
 }
 
 void event_report::end(sandbox_event_kind kind, const error& why) {
-  if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
+  if (fd_ < 0) std::fprintf(stderr, "gatehouse-sandbox: %s\n", visible_error(why).c_str());
   sandbox_event event;
   event.kind = kind;
   event.message = why.message;

@@ -1,5 +1,6 @@
 #include "sandbox/inner_conversation.hpp"
 
+#include "protocol/visible_text.hpp"
 #include "sandbox/bwrap_failure.hpp"
 #include "sandbox/file_descriptor.hpp"
 #include "sandbox/inner_stage.hpp"
@@ -189,7 +190,7 @@ int inner_conversation::conclude(int status, int complaints, const std::string& 
     event.error_number = last_->value;
     event.message = program + ": " + (missing ? "not found" : std::strerror(last_->value));
     if (explain) event.message += explain();
-    std::fprintf(stderr, "gatehouse-sandbox: %s\n", event.message.c_str());
+    std::fprintf(stderr, "gatehouse-sandbox: %s\n", visible_lines(event.message, "    ").c_str());
     report_.send(event);
     return missing ? 127 : 126;
   }

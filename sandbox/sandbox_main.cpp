@@ -1,4 +1,5 @@
 // gatehouse-sandbox: runs one command inside the boundary of a permission profile (§76).
+#include "protocol/visible_text.hpp"
 #include "sandbox/inner_stage.hpp"
 #include "sandbox/launch.hpp"
 #include "sandbox/outer.hpp"
@@ -26,7 +27,7 @@ std::string init_path() {
 }
 
 int wrong_usage(const gatehouse::error& why) {
-  std::fprintf(stderr, "gatehouse-sandbox: %s\n", to_string(why).c_str());
+  std::fprintf(stderr, "gatehouse-sandbox: %s\n", visible_error(why).c_str());
   return gatehouse::sandbox::exit_wrong_usage;
 }
 

@@ -59,8 +59,8 @@ TEST_SUITE("cli.command_table") {
 
   TEST_CASE("§204 what a program may want to read is JSON, at least with --json") {
     using names = std::vector<std::string_view>;
-    // A protocol; the output of the command itself; for a shell, for man.
-    const names otherwise{"mcp", "sandbox", "man", "completions"};
+    // A protocol; for a shell, for man.
+    const names otherwise{"mcp", "man", "completions"};
     for (const auto& command : commands()) {
       CAPTURE(command.name);
       const bool json =
@@ -157,12 +157,57 @@ TEST_SUITE("cli.command_table") {
     CHECK(program->rest() == std::vector<std::string>{"ls", "--json"});
   }
 
-  TEST_CASE("§204 who asks for JSON is known by the words before --, however wrong they are") {
-    const auto asks = [](std::vector<const char*> words) { return asks_for_json(words); };
-    CHECK(asks({"--jsn", "--json"}));
-    CHECK(asks({"--jsonl"}));
-    CHECK_FALSE(asks({"--jsn"}));
-    CHECK_FALSE(asks({"--", "--json"}));
+  TEST_CASE("§204 --json of a program was taken for ours when the command line could not be read") {
+    struct row {
+      std::vector<const char*> words;
+      failure_document wanted;
+    };
+    using enum failure_document;
+    const row rows[] = {
+        {{"run", "--no-such", "ls", "--json"}, none},
+        {{"run", "--no-such", "--", "ls", "--json"}, none},
+        {{"run", "--cwd", "/", "--cwd", "/", "ls", "--json"}, none},
+        {{"sandbox", "--no-such", "ls", "--json"}, none},
+        {{"policy", "explain", "--no-such", "ls", "--json"}, none},
+        {{"policy", "check", "--no-such", "--json"}, none}, // a word of the command there
+        {{"run", "--profile", "--json"}, none},             // a value
+        {{"run", "--profle", "--json", "ls"}, none},        // of the option that was meant
+        {{"run", "--no-such", "--json", "ls"}, report},
+        {{"run", "--profle", "x", "--json", "ls"}, report},
+        {{"run", "--profle=x", "--json", "ls"}, report},
+        {{"run", "--json=1", "ls"}, report},
+        {{"config", "show", "--json=1"}, failure},
+        {{"config", "show", "--jsn", "--json"}, failure},
+        {{"audit", "show", "--jsn", "call-1", "--json"}, failure},
+        {{"audit", "show", "--", "--json"}, none},
+        {{"mcp", "--json"}, failure},
+        {{"policy", "explain", "--jsonl", "--no-such"}, failure},
+        // Of commands that are none.
+        {{}, none},
+        {{"--json"}, failure},
+        {{"polcy", "--json"}, failure},
+        {{"audit", "lst", "--json"}, failure},
+        {{"audit", "--json"}, failure},
+        {{"runn", "--profile", "x", "--json", "ls"}, report},
+        {{"runn", "ls", "--json"}, none},
+        {{"policy", "explan", "ls", "--json"}, none},
+        {{"entirely-else", "ls", "--json"}, none},
+        {{"entirely-else", "--json"}, failure},
+    };
+    for (const auto& [words, wanted] : rows) {
+      std::string line;
+      for (const auto* word : words)
+        line += std::string{word} + " ";
+      CAPTURE(line);
+      CHECK(document_asked_for(words) == wanted);
+    }
+  }
+
+  TEST_CASE("§204 a value for an option that takes none was refused without a word of it") {
+    const auto* run = find_command("run");
+    REQUIRE(run);
+    CHECK(read(*run, {"--json=1", "ls"}).error().message ==
+          "`--json` takes no value; leave `=1` out");
   }
 
   TEST_CASE("§204 a short name is the same option as its long one") {

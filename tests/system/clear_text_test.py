@@ -107,6 +107,50 @@ class ClearText(RunCase):
     def test_a_table_of_exit_statuses_without_1_for_run(self):
         self.assertRegex(self.gatehouse("run", "--help").stdout, "Exit status: own 1 2 ")
 
+    # Turns the title and the screen of a terminal, is no UTF-8, hides, and has a line of its own.
+    ODD = b"\x1b]0;t\x07\x1b[2J\x9b1m\xff\r\xe2\x80\xae\ngatehouse: all is well"
+
+    def test_204_what_was_typed_reached_the_terminal_as_it_was(self):
+        odd = self.ODD
+        os.makedirs(os.path.join(self.ws.encode(), odd))
+        with open(os.path.join(self.ws.encode(), odd, b"x.rules"), "wb") as file:
+            file.write(b"bad(\x1b\n")
+        self.assertEqual(self.gatehouse("run", "--", "true").returncode, 0)  # so that there is an audit
+        values = {"--cwd": ["run", "--", "true"], "--profile": ["run", "--", "true"], "--ask": ["run", "--", "true"], "--rules": ["run", "--", "true"],
+                  "--backend": ["run", "--", "true"], "--environment": ["run", "--", "true"], "--exec-server": ["run", "--", "true"],
+                  "--timeout-ms": ["run", "--", "true"], "--order": ["batch", "calls"], "--engine": ["batch", "calls"], "--journal": ["batch", "calls"],
+                  "--mix": ["load", "ws://127.0.0.1:1"], "--dialect": ["load", "ws://127.0.0.1:1"], "--listen": ["serve"],
+                  "--allow-origin": ["serve"], "--agent-token-file": ["serve"], "--token-file": ["exec-server"], "--connect": ["review", "--list"],
+                  "--reviewer-token-file": ["review", "--list", "--connect", "unix:///none"], "--preset": ["sandbox", "--explain"],
+                  "--allow-read": ["sandbox", "--explain"], "--deny-read": ["sandbox", "--explain"], "--kind": ["audit", "list"],
+                  "--since": ["audit", "list"], "--file": ["audit", "list"], "--known": ["audit", "verify"],
+                  "--session": ["audit", "why", "c"], "--sandbox-permissions": ["policy", "explain", "--", "ls"],
+                  "--additional-permissions": ["policy", "explain", "--", "ls"], "--prefix-rule": ["policy", "explain", "--", "ls"]}
+        lines = [[*name.split(), *words] for name in ("run", "apply-patch", "batch", "load", "mcp", "serve", "review", "sandbox", "exec-server",
+                                                      "policy explain", "policy check --rules none", "policy test", "policy replay", "audit list",
+                                                      "audit show", "audit why", "audit export", "audit verify", "doctor", "config show",
+                                                      "completions", "man", "help", "policy", "audit", "config", "")
+                 for words in ([odd], [b"--" + odd], [b"--json=" + odd])]
+        for option, words in values.items():
+            begin = words.index("--") if "--" in words else len(words)
+            for value in (odd, b"/proc/" + odd):
+                lines.append([*words[:begin], option, value, *words[begin:]])
+        lines += [["sandbox", "--", odd], ["run", "--", odd], ["policy", "explain", "--", odd], ["policy", "explain", "--cwd", odd, "--", "ls"],
+                  ["policy", "test", odd + b"/x.rules"], ["config", "show", "--cwd", odd], ["policy", "check", "--rules", odd + b"/x.rules", "ls"],
+                  ["sandbox", "--explain", "--cwd", odd],
+                  ["sandbox", "--explain", "--json", "--allow-read", odd], ["run", "--cwd", odd, "--", "./none"], ["sandbox", "--cwd", odd, "--", "./none"],
+                  ["serve", "--root", b"/proc/" + odd], ["man", "--all", b"/proc/" + odd]]
+        for words in lines:
+            with self.subTest(words=words):
+                done = self.gatehouse(*words, text=False)
+                told = done.stderr + (b"" if done.stdout.startswith(b"{") else done.stdout)
+                self.assertTrue(told or done.stdout, done)
+                for one in told.decode("utf-8"):
+                    self.assertTrue(one.isprintable() or one in "\n\t", done)
+                self.assertNotIn(b"\ngatehouse: all is well", b"\n" + told, done)
+                for line in done.stdout.splitlines() if done.stdout.startswith(b"{") else ():
+                    json.loads(line)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -27,6 +27,8 @@ WRONG = {
     "review": [([], 1, "not_found"), (["--list"], 1, "not_found"), (["--list", "--connect", "x"], 2, "invalid_request"),
                (["--list", "--connect", "unix://" + NOWHERE, "--reviewer-token-file", "token"], 1, "io"),
                (["--connect", "unix://" + NOWHERE, "--reviewer-token-file", "token"], 1, "io")],  # its input ends at once
+    "sandbox": [(["--explain", "--cwd", NOWHERE], 2, "not_found"), (["--explain", "--preset", "x"], 2, "invalid_request"),
+                (["--explain", "--profile", "nope"], 2, "invalid_profile"), (["--explain"], 2, "invalid_config")],
     "exec-server": [(["--listen", "x"], 2, "invalid_request"), (["--listen", "unix://" + NOWHERE + "/s"], 1, "io"),
                     (["--listen", "stdio"], 2, "invalid_request"), (["--no-auth"], 2, "invalid_config")],
     "policy explain": [([], 2, "invalid_request"), (["--rules", NOWHERE, "--", "ls"], 2, "not_found"), (["--", "ls"], 2, "invalid_config")],
@@ -40,8 +42,12 @@ WRONG = {
     "audit export": [(["--limit", "x"], 2, "invalid_request"), (["--file", NOWHERE], 2, "not_found")],
     "audit verify": [(["--known", "x"], 2, "invalid_request"), (["--file", NOWHERE], 2, "not_found")],
     "doctor": [(["x"], 2, "invalid_request")],
-    "config show": [(["--cwd", NOWHERE], 2, "not_found"), ([], 2, "invalid_config")],
+    "config show": [(["--cwd", NOWHERE], 2, "not_found"), (["--profile", "nope"], 2, "invalid_profile"),
+                    ([], 2, "invalid_config")],
 }
+# Every command that takes --profile, with the words that it needs besides.
+TAKE_PROFILE = {"run": ["--", "true"], "apply-patch": ["x"], "batch": ["calls"], "mcp": [], "serve": [], "sandbox": ["--", "true"],
+                "policy explain": ["--", "ls"], "config show": []}
 REPORTS = ("run", "apply-patch")
 
 
@@ -125,10 +131,59 @@ class JsonFailures(RunCase):
             self.assertEqual((done.returncode, document["exit_status"], document["failure"]["kind"]), (2, 2, "invalid_request"), words)
 
     def test_204_json_among_the_words_of_a_program_asks_for_nothing(self):
-        for words in (["run", "--cwd", NOWHERE, "--", "ls", "--json"], ["policy", "check", "--rules", NOWHERE, "ls", "--json"]):
+        for words in (["run", "--cwd", NOWHERE, "--", "ls", "--json"], ["policy", "check", "--rules", NOWHERE, "ls", "--json"],
+                      ["run", "--no-such", "ls", "--json"], ["sandbox", "--no-such", "ls", "--json"], ["runn", "ls", "--json"],
+                      ["policy", "explain", "--cwd", "/", "--cwd", "/", "ls", "--json"]):
             done = self.gatehouse(*words)
             self.assertEqual(done.stdout, "", words)
             self.assertNotEqual(done.returncode, 0, words)
+
+    def test_204_json_with_a_value_was_told_in_words_only(self):
+        for name in WRONG:
+            done = self.gatehouse(*name.split(), "--json=1")
+            self.assertEqual((done.returncode, json.loads(done.stdout)["exit_status"]), (2, 2), name)
+            self.assertIn("`--json` takes no value; leave `=1` out", done.stderr, name)
+
+    def test_204_a_boundary_was_told_in_words_only(self):
+        def explain(*words):
+            done = self.gatehouse("sandbox", "--explain", "--json", *words)
+            self.assertEqual((done.returncode, done.stderr, done.stdout.count("\n")), (0, "", 1), words)
+            return json.loads(done.stdout)
+
+        os.mkdir(self.ws + "/.git")
+        held = explain("--deny-read", self.base + "/state", "--", "true")
+        self.assertEqual((held["backend"], held["network"], held["profile"]["type"], held["readable"][0]), ("linux", "isolated", "managed", "/"))
+        self.assertIn(self.ws, held["writable"])
+        self.assertIn(self.ws + "/.git", held["protected"])
+        self.assertIn(self.base + "/state", held["hidden"])
+        self.assertIn({"kind": "writable", "target": self.ws, "source": self.ws}, held["mounts"])
+        self.assertLessEqual({"kind", "path", "folder", "why"}, set(held["guards"][0]))
+        self.assertIn("mount", held["system_calls"]["refused"])
+        self.assertEqual((explain("--profile", "danger-full-access")["backend"], explain("--net")["network"]), ("none", "full"))
+        self.assertIn("(deny default)", explain("--backend", "seatbelt")["policy"])
+        self.assertIn(self.ws, explain("--backend", "landlock")["writable"])
+
+    def test_204_json_of_sandbox_was_lost_in_what_its_command_wrote(self):
+        done = self.gatehouse("sandbox", "--json", "--", "true")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["failure"]["kind"]), (2, "invalid_request"))
+        self.assertIn("--json needs --explain", done.stderr)
+
+    def test_43_a_profile_that_there_is_not_was_taken_by_some_commands(self):
+        self.write("config.toml", "[permissions.mine]\nextends = 'read-only'\n")
+        commands = {name for name in self.commands() if "--profile" in self.gatehouse("help", *name.split()).stdout}
+        self.assertEqual(commands, set(TAKE_PROFILE))
+        for name, words in TAKE_PROFILE.items():
+            done = self.gatehouse(*name.split(), "--profile", "nope", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), name)
+            self.assertIn("there is no permission profile `nope`", done.stderr, name)
+            self.assertIn("read-only, workspace-write, danger-full-access, mine", done.stderr, name)
+
+    def test_43_a_default_profile_that_there_is_not_was_told_without_its_place(self):
+        self.write("config.toml", "\ndefault_permissions = 'nope'\n")
+        for words in (["config", "show"], ["run", "--", "true"]):
+            done = self.gatehouse(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn("config.toml:2", done.stderr, words)
 
     def test_204_where_a_server_listens_is_also_json(self):
         for words, token in ((["serve", "--console", "--json"], "agent_token_file"), (["exec-server", "--json"], "token_file")):
