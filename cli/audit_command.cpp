@@ -123,23 +123,31 @@ std::string decision_in(const actors::audit_entry& e) {
 int why(const std::string& call, actors::audit_filter which, actors::audit_store& store,
         bool json) {
   which.call = call;
-  std::string told;
-  std::vector<std::string> entries;         // that it was made of, as JSON
+  std::vector<std::pair<std::string, std::string>> sessions; // and what is told of each
+  std::vector<std::string> entries;                          // that it was made of, as JSON
   std::map<std::string, std::string> hosts; // by review id: what the question was about
   const auto done = store.read(which, [&](const actors::audit_entry& e) {
     if (e.kind == to_string(audit_kind::decision) || e.kind == to_string(audit_kind::review))
       entries.push_back(as_json(e));
+    std::string text;
     if (e.kind == to_string(audit_kind::decision)) {
-      told += text_in(e, "why");
+      text = text_in(e, "why");
     } else if (e.kind == to_string(audit_kind::question)) {
       hosts[text_in(e, "review")] = text_in(e, "host");
     } else if (e.kind == to_string(audit_kind::review)) {
-      told += answer_line(std::max(e.attempt, 1), decision_in(e), text_in(e, "reviewer"),
-                          text_in(e, "reason"), hosts[text_in(e, "review")]);
+      text = answer_line(std::max(e.attempt, 1), decision_in(e), text_in(e, "reviewer"),
+                         text_in(e, "reason"), hosts[text_in(e, "review")]);
     }
+    if (text.empty()) return true;
+    auto of = std::ranges::find(sessions, e.session, [](const auto& one) { return one.first; });
+    if (of == sessions.end()) of = sessions.insert(of, {e.session, {}});
+    of->second += text;
     return true;
   });
   if (!done) return fail(done.error(), exit_wrong_usage);
+  std::string told;
+  for (const auto& [session, text] : sessions)
+    told += (sessions.size() > 1 ? "session " + visible_words(session) + ":\n" : "") + text;
   if (told.empty())
     return fail(nothing_about("no decision about a call " + call, false), exit_failed);
   if (!json) return print_for_people(told) ? exit_ok : exit_failed;

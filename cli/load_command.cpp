@@ -123,8 +123,11 @@ int load_command(arguments given) {
   const auto& result = run.run([&] { return stop; });
   if (!result.broken.empty() && result.latency.count() == 0 && result.failed == 0)
     return fail({errc::io, terms->url + ": " + result.broken,
-                 "Is a server running there? `gatehouse serve` and `gatehouse exec-server` print "
-                 "their addresses."},
+                 result.token_wanted
+                     ? "It wants its own token, or, with --no-auth, none: name a file of it with "
+                       "--token-file (an empty one sends none)."
+                     : "Is a server running there? `gatehouse serve` and `gatehouse exec-server` "
+                       "print their addresses."},
                 exit_failed);
   bool written = read->has("--json") ? print(load_json(*terms, result))
                                      : print_for_people(load_summary(*terms, result));

@@ -44,7 +44,10 @@ void load_run::connect() {
             [dialect] { dialect->begin(); },
             [dialect](std::string_view text) { dialect->received(text); },
             {},
-            [this](const reactor::websocket_end& why) { broken(why.reason); }});
+            [this](const reactor::websocket_end& why) {
+              if (result_.broken.empty()) result_.token_wanted = why.http_status == 401;
+              broken(why.reason);
+            }});
     dialect->send = [line = one.line.get()](std::string text) { line->send(std::move(text)); };
     dialect->on_ready = [this] {
       if (++ready_ == terms_.connections) begin();

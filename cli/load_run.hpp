@@ -48,7 +48,8 @@ struct load_result {
   std::uint64_t failed = 0;
   double seconds = 0; ///< in which calls were begun and counted
   std::vector<load_point> points;
-  std::string broken; ///< why the run ended early; empty: it did not
+  std::string broken;        ///< why the run ended early; empty: it did not
+  bool token_wanted = false; ///< … with the server's 401
 };
 
 /// Loads one server from the loop's thread. A call's latency counts from the moment when it should

@@ -110,6 +110,21 @@ bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& ma
   return true;
 }
 
+/// Why no rule allows what the text of one allows; empty: none does.
+std::string why_not_covered(const std::vector<std::string>& argv, const rule_set& rules,
+                            const program_facts& facts) {
+  const auto matches = rules.match(argv, true, {}, {});
+  const auto allows = std::ranges::find(matches, decision::allow,
+                                        [](const rule_match& match) { return match.rule->decision; });
+  if (allows == matches.end()) return {};
+  const auto known = facts.find(argv[0]);
+  std::string why = "a rule allows it, for a program that is found outside of what commands may "
+                    "write; ";
+  if (known == facts.end() || known->second.real_path.empty()) return why + "none is found";
+  if (known->second.in_writable_root) return why + "this one lies where they may";
+  return why + "the rule does not cover the file that this one is";
+}
+
 void judge_danger(segment_judgement& result, const danger& found, const judge_context& context) {
   auto verdict = decision::prompt;
   if (context.mode == approval_mode::never)
@@ -189,7 +204,7 @@ segment_judgement judge_segment(const command_segment& segment, bool settles,
   else if (context.asks_override)
     ask(result, cause_kind::override_request, "");
   else if (context.mode == approval_mode::untrusted && !safe)
-    ask(result, cause_kind::unmatched, "");
+    ask(result, cause_kind::unmatched, why_not_covered(segment.argv, rules, facts));
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace gatehouse {
 namespace {
@@ -71,6 +72,11 @@ public:
     return add(static_cast<double>(number), failure); // above what int64 holds
   }
   bool on_double(double number, json::string_view, json::error_code& failure) {
+    if (!std::isfinite(number)) { // JSON has no way to write it
+      wrong_ = "a number beyond all floating-point ones";
+      failure = json::error::extra_data;
+      return false;
+    }
     return add(number, failure);
   }
   bool on_bool(bool value, json::error_code& failure) { return add(value, failure); }

@@ -73,7 +73,7 @@ value repeat(evaluator& on, const value& what, const value& times) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(times.integer, 0));
   if (what.is(value_kind::string)) {
     const auto text = what.str();
-    on.spend(text.size() * count / 16);
+    if (!text.empty()) on.spend(count + text.size() * count / 16);
     const auto out = on.heap().make_array<char>(text.size() * count);
     for (std::size_t i = 0; i < count && !text.empty(); ++i)
       std::ranges::copy(text, out.begin() + static_cast<std::ptrdiff_t>(i * text.size()));

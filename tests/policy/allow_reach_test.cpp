@@ -164,3 +164,27 @@ TEST_CASE("§41 runners, shell builtins and writers of anything are banned as pr
     CHECK(is_banned_prefix(prefix));
   }
 }
+
+TEST_CASE("§26 an allow whose program is not there, or may be changed, was explained as no rule") {
+  const auto rules = allowing({{"deploy"}});
+  const auto judged = [&](const program_facts& facts) {
+    const auto request = script_request("deploy now", approval_mode::untrusted);
+    auto all = ordinary_host({"/bin/bash"});
+    all.insert(facts.begin(), facts.end());
+    return evaluate(request, analyze_command(request.argv), rules, all);
+  };
+  const auto why = [&](const program_facts& facts) {
+    const auto got = judged(facts);
+    CHECK(got.requirement.kind == requirement_kind::needs_approval);
+    return got.segments.back().why;
+  };
+  CHECK(why({}).find("none is found") != std::string::npos);
+  program_fact fact;
+  fact.absolute = fact.real_path = "/ws/bin/deploy";
+  fact.in_writable_root = true;
+  CHECK(why({{"deploy", fact}}).find("lies where they may") != std::string::npos);
+  fact.in_writable_root = false;
+  CHECK(why({{"deploy", fact}}).find("does not cover") != std::string::npos);
+  fact.on_trusted_path = true;
+  CHECK(judged({{"deploy", fact}}).requirement.kind == requirement_kind::skip);
+}

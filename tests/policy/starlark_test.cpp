@@ -354,6 +354,7 @@ b''' == "a\nb" and """it's""" == 'it\'s')",
         "for i in range(2000000000): pass",
         "x = list(range(2000000000))",
         "x = 'a' * 1000000000",
+        "x = 'a' * 1000000", // each copy is a step, however short
         "x = [0] * 1000000000",
         "x = ['aaaaaaaaaaaaaaaa' * 1000 for i in range(100000)]",
         "x = [1]\nfor i in range(60): x = [x, x]\ny = str(x)",

@@ -106,6 +106,14 @@ TEST_SUITE("protocol.json_tree") {
       CHECK_MESSAGE(failure(text).find("the answer: byte ") == 0, text);
   }
 
+  TEST_CASE("§201 a number beyond all floats was passed on as a text that is no JSON") {
+    for (const char* text : {"1e999", "[-1e999]", "{\"a\":99e99999999}"})
+      CHECK_MESSAGE(failure(text).find("a number beyond all floating-point ones") !=
+                        std::string::npos,
+                    text);
+    CHECK(failure("[1e308,-1e308,1e-999,123456789012345678901234567890]").empty());
+  }
+
   TEST_CASE("errors name the place by its JSON pointer") {
     const auto tree = parse_json(R"({"a/b":[{"c":"\u0000"}],"n":3000000000000000000000})", source);
     REQUIRE(tree);

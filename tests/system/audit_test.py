@@ -115,6 +115,18 @@ class Audit(unittest.TestCase):
         self.assertEqual(told.returncode, 1)
         self.assertIn("entry 2", told.stdout)
 
+    def test_205_why_told_of_several_sessions_as_if_they_were_one(self):
+        calls = self.base + "/calls.jsonl"
+        for command in ("true", "rm -rf x"):
+            with open(calls, "w", encoding="utf-8") as file:
+                file.write(json.dumps({"callId": "c", "arguments": {"command": command}}) + "\n")
+            self.gatehouse("batch", "--cwd", self.ws, "--profile", "workspace-write", calls)
+            told = self.gatehouse("audit", "why", "c").stdout
+            sessions = [e["session"] for e in self.entries("--kind", "decision")]
+            self.assertEqual([line for line in told.splitlines() if line.startswith("session ")],
+                             [f"session {one}:" for one in sessions] if len(sessions) > 1 else [])
+        self.assertIn("rm -rf x", told.split(f"session {sessions[1]}:")[1])
+
     def test_205_a_listed_line_was_cut_inside_a_character(self):
         for before in ("", "x", "xx"):
             self.run_shell("echo " + before + "€" * 200)

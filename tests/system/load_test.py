@@ -55,6 +55,18 @@ class Load(unittest.TestCase):
         for outside in ("http://", "https://", "src=", "href=", "<script"):
             self.assertNotIn(outside, text)
 
+    def test_a_server_that_wanted_another_token_was_said_not_to_be_there(self):
+        _, url = self.server("exec-server", "--no-auth")
+        token, empty = self.base + "/token", self.base + "/empty"
+        for path, text in ((token, "another"), (empty, "")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        status, seen, said = self.load("--dialect", "exec", "--token-file", token, "--duration", "1", url)
+        self.assertEqual((status, seen), (1, {"error": seen["error"]}), said)
+        self.assertIn("--token-file", seen["error"]["next"])
+        status, seen, said = self.load("--dialect", "exec", "--token-file", empty, "--duration", "1", url)
+        self.assertEqual((status, seen["failed"]), (0, 0), said)
+
     def test_a_mix_and_its_failures_by_kind(self):
         _, url = self.server("serve", "--profile", "workspace-write", "--ask", "never")
         mix = self.mix({"arguments": {"command": "exit 3"}}, {"arguments": {"command": "true"}, "weight": 2}, {"arguments": {"command": "rm -rf x"}})
