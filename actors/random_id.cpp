@@ -1,5 +1,7 @@
 #include "actors/random_id.hpp"
 
+#include "protocol/hex.hpp"
+
 #include <array>
 #include <cerrno>
 #include <system_error>
@@ -13,13 +15,7 @@ std::string random_id() {
   while (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     if (errno != EINTR)
       throw std::system_error{errno, std::generic_category(), "no random numbers"};
-  constexpr char digits[] = "0123456789abcdef";
-  std::string id;
-  for (const auto byte : bytes) {
-    id += digits[byte >> 4U];
-    id += digits[byte & 15U];
-  }
-  return id;
+  return to_hex(bytes);
 }
 
 } // namespace gatehouse::actors

@@ -1,6 +1,7 @@
 #include "cli/batch_input.hpp"
 
-#include "actors/audit/audit_chain.hpp"
+#include "actors/sha256.hpp"
+#include "protocol/hex.hpp"
 #include "protocol/rpc/batch_types.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ result<batch_item> read_item(std::string_view line, const json_source& source, s
 
 result<batch_input> read_batch_input(std::string_view text, const std::string& name) {
   batch_input input;
-  input.fingerprint = "sha256:" + actors::hex(actors::sha256_of(text));
+  input.fingerprint = "sha256:" + to_hex(actors::sha256_of(text));
   std::unordered_set<std::string> ids;
   std::string wrong;
   std::size_t wrong_lines = 0;

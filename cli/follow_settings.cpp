@@ -1,7 +1,7 @@
 #include "cli/follow_settings.hpp"
 
-#include "actors/audit/audit_chain.hpp"
 #include "actors/real_places.hpp"
+#include "actors/sha256.hpp"
 #include "protocol/approval_policy_json.hpp"
 #include "protocol/profile_json.hpp"
 
@@ -22,7 +22,7 @@ std::optional<policy::domain_policy> configured_network(const actors::thread_ter
 
 /// What makes terms other terms, kept small: a thread keeps it for as long as it lives.
 struct compared {
-  actors::chain_hash digest;
+  actors::sha256_hash digest;
   std::optional<policy::domain_policy> network;
 
   bool operator==(const compared&) const = default;
@@ -40,7 +40,7 @@ public:
     for (const auto& value : values)
       text(value);
   }
-  [[nodiscard]] actors::chain_hash digest() const { return actors::sha256_of(bytes_); }
+  [[nodiscard]] actors::sha256_hash digest() const { return actors::sha256_of(bytes_); }
 
 private:
   std::string bytes_;

@@ -12,8 +12,8 @@ error wrong_token(std::string what, std::string remedy) {
   return {errc::invalid_request, std::move(what), std::move(remedy)};
 }
 
-std::optional<actors::chain_hash> read_digest(std::string_view text) {
-  actors::chain_hash digest{};
+std::optional<actors::sha256_hash> read_digest(std::string_view text) {
+  actors::sha256_hash digest{};
   if (text.size() != 2 * digest.size()) return std::nullopt;
   for (std::size_t i = 0; i < digest.size(); ++i) {
     const auto* from = text.data() + 2 * i;
@@ -25,8 +25,8 @@ std::optional<actors::chain_hash> read_digest(std::string_view text) {
 
 } // namespace
 
-result<std::optional<actors::chain_hash>> ws_token_of(const options& given, const std::string& cwd,
-                                                      std::string_view other) {
+result<std::optional<actors::sha256_hash>> ws_token_of(const options& given, const std::string& cwd,
+                                                       std::string_view other) {
   std::string named;
   for (const std::string_view option :
        {std::string_view{"--ws-token-file"}, std::string_view{"--ws-token-sha256"}, other}) {
@@ -44,7 +44,7 @@ result<std::optional<actors::chain_hash>> ws_token_of(const options& given, cons
     return digest;
   }
   const auto file = given.value("--ws-token-file");
-  if (!file) return std::optional<actors::chain_hash>{};
+  if (!file) return std::optional<actors::sha256_hash>{};
   const auto token = config::read_own_token(policy::absolute_below(cwd, *file));
   if (!token) return token.error();
   return std::optional{actors::sha256_of(*token)};

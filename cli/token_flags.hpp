@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/audit/audit_chain.hpp"
+#include "actors/sha256.hpp"
 #include "cli/option_reader.hpp"
 #include "protocol/result.hpp"
 
@@ -15,7 +15,7 @@ namespace gatehouse::cli {
 /// token of ours is kept. Errors: errc::invalid_request when both are given, or another option of
 /// `other` with one of them, or the digest is none; else as config::read_own_token.
 /// @param cwd of a file that is named relatively
-result<std::optional<actors::chain_hash>> ws_token_of(const options& given, const std::string& cwd,
-                                                      std::string_view other);
+result<std::optional<actors::sha256_hash>> ws_token_of(const options& given, const std::string& cwd,
+                                                       std::string_view other);
 
 } // namespace gatehouse::cli

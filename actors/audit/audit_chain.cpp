@@ -1,11 +1,13 @@
 #include "actors/audit/audit_chain.hpp"
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include <nettle/sha2.h>
 
 namespace gatehouse::actors {
 namespace {
-
-static_assert(SHA256_DIGEST_SIZE == std::tuple_size_v<chain_hash>);
 
 class hasher {
 public:
@@ -33,19 +35,6 @@ private:
 
 } // namespace
 
-chain_hash hash_of(std::string_view text) {
-  return hasher{chain_hash{}}.field(text).take();
-}
-
-chain_hash sha256_of(std::string_view bytes) {
-  sha256_ctx state;
-  sha256_init(&state);
-  sha256_update(&state, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
-  chain_hash hash{};
-  sha256_digest(&state, hash.size(), hash.data());
-  return hash;
-}
-
 chain_hash hash_of(const chain_hash& before, const audit_entry& entry) {
   return hasher{before}
       .field(entry.seq)
@@ -57,16 +46,6 @@ chain_hash hash_of(const chain_hash& before, const audit_entry& entry) {
       .field(entry.attempt)
       .field(entry.body)
       .take();
-}
-
-std::string hex(const chain_hash& hash) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  for (const auto byte : hash) {
-    out += digits[byte >> 4U];
-    out += digits[byte & 15U];
-  }
-  return out;
 }
 
 } // namespace gatehouse::actors

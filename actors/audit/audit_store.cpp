@@ -1,4 +1,5 @@
 #include "actors/audit/audit_store_state.hpp"
+#include "protocol/hex.hpp"
 
 #include <cstring>
 #include <utility>
@@ -227,7 +228,7 @@ void audit_store::impl::read_entry(const statement& row, audit_entry& out) const
   out.attempt = static_cast<int>(row.number(6));
   out.body = row.text(7);
   const auto hash = row.hash(8);
-  out.hash = hex(hash);
+  out.hash = to_hex(hash);
 }
 
 result<void> audit_store::read(const audit_filter& which,
@@ -279,7 +280,7 @@ result<audit_verdict> audit_store::verify(const std::string& known) {
     if (chain.step() != SQLITE_ROW) return s.damaged("the head of its chain is missing");
     auto seq = chain.number(0);
     auto hash = chain.hash(1);
-    bool met = known.empty() || known == std::to_string(seq) + ":" + hex(hash);
+    bool met = known.empty() || known == std::to_string(seq) + ":" + to_hex(hash);
     statement rows{s.db, "SELECT * FROM entry ORDER BY seq"};
     audit_entry e;
     while ((code = rows.step()) == SQLITE_ROW) {
@@ -288,7 +289,7 @@ result<audit_verdict> audit_store::verify(const std::string& known) {
         fault("entries " + std::to_string(seq) + " to " + std::to_string(e.seq - 1) +
               " are missing");
         seq = e.seq;
-      } else if (hash = hash_of(hash, e); hex(hash) != e.hash) {
+      } else if (hash = hash_of(hash, e); to_hex(hash) != e.hash) {
         fault("entry " + std::to_string(e.seq) + " is not what was written");
       }
       hash = rows.hash(8); // from here on what stands, so that one fault is told once
@@ -301,7 +302,7 @@ result<audit_verdict> audit_store::verify(const std::string& known) {
             " were written, " + std::to_string(seq) + " is the last");
     if (!met) fault("the known entry " + known + " does not stand");
     out.last = out.first == 0 ? 0 : seq;
-    out.head = hex(hash);
+    out.head = to_hex(hash);
     return {};
   }();
   s.execute("COMMIT");

@@ -40,7 +40,7 @@ std::vector<std::string> protocols_of(const http_request& request) {
   return all;
 }
 
-bool same_digest(const chain_hash& a, const chain_hash& b) {
+bool same_digest(const sha256_hash& a, const sha256_hash& b) {
   unsigned differs = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     differs |= static_cast<unsigned>(a[i] ^ b[i]);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/audit/audit_chain.hpp"
 #include "actors/endpoint/client_port.hpp"
+#include "actors/sha256.hpp"
 #include "reactor/websocket_server.hpp"
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace gatehouse::actors {
 
 /// Who may connect to this server (reference protocol 5.7).
 struct admission_terms {
-  std::optional<chain_hash> agent_token;    ///< SHA-256; unset: no token gives this authority
-  std::optional<chain_hash> reviewer_token; ///< likewise
+  std::optional<sha256_hash> agent_token;    ///< SHA-256; unset: no token gives this authority
+  std::optional<sha256_hash> reviewer_token; ///< likewise
   bool open_to_agents = false;      ///< without a token a connection has an agent's authority
   std::vector<std::string> origins; ///< that a page may have, "https://host[:port]" exactly
   std::uint32_t own_uid = 0;

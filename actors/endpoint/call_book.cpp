@@ -54,7 +54,7 @@ void call_share::drop_oldest() {
 void call_book::begin(const thread_handle& thread, const app::tool_call_params& params,
                       const std::shared_ptr<call_share>& session, rpc_reply done) {
   const auto& id = params.call_id;
-  const auto asked = hash_of(rpc::to_json(params));
+  const auto asked = sha256_of(rpc::to_json(params));
   if (const auto known = calls_.find(id); known != calls_.end()) {
     auto& call = *known->second;
     if (call.asked != asked)

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/audit/audit_chain.hpp"
 #include "actors/endpoint/client_writer.hpp"
+#include "actors/sha256.hpp"
 
 #include <deque>
 #include <functional>
@@ -16,7 +16,7 @@ using rpc_reply = std::function<void(const rpc_outcome&)>;
 
 /// One call by its id.
 struct known_call {
-  chain_hash asked{};     ///< of the parameters: the same id with others is another call
+  sha256_hash asked{};    ///< of the parameters: the same id with others is another call
   call_report_ptr report; ///< set: it has ended
   std::string outcome;    ///< instead, without the output: the result as JSON, some hundred bytes
   std::vector<rpc_reply> waiting; ///< while it is under way
