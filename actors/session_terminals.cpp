@@ -189,15 +189,44 @@ void session_thread::on(const thread_messages::read_terminal& m) {
             [done = m.done](caf::error&) { done({}); });
 }
 
+/// What a client does to a session stands in the audit before it happens.
+void session_thread::do_recorded(terminal_effect what) {
+  const auto unknown = [id = what.session_id, tell = what.tell] {
+    tell(error{errc::not_found, "there is no terminal session " + std::to_string(id), {}});
+  };
+  if (!terminals_) return unknown();
+  request(terminals_, caf::infinite, list_v)
+      .then(
+          [this, unknown, what = std::move(what)](const process_list_ptr& all) {
+            const auto found =
+                std::ranges::find(all->sessions, what.session_id, &process_info::session_id);
+            if (found == all->sessions.end()) return unknown();
+            if (!found->running) return what.ended();
+            if (!partners_.auditor) return what.happen();
+            when_recorded(entry(audit_kind::attempt, found->call_id, what.audit),
+                          [what](const std::string& why_not) {
+                            if (why_not.empty()) return what.happen();
+                            what.tell(error{errc::io,
+                                            std::string{what.undone} +
+                                                ", since it could not be recorded: " + why_not,
+                                            {}});
+                          });
+          },
+          [unknown](caf::error&) { unknown(); });
+}
+
 void session_thread::on(const thread_messages::write_terminal& m) {
-  const auto tell = [done = m.done](const result<void>& how) {
+  terminal_effect what;
+  what.session_id = m.session_id;
+  what.audit = audit_typed(m.session_id, m.chars.size());
+  what.undone = "nothing was typed";
+  what.tell = [done = m.done](const result<void>& how) {
     if (done) done(how);
   };
-  const error unknown{errc::not_found,
-                      "there is no terminal session " + std::to_string(m.session_id) + " that runs",
-                      {}};
-  if (!terminals_) return tell(unknown);
-  const auto type = [this, tell, m] {
+  what.ended = [tell = what.tell, id = m.session_id] {
+    tell(error{errc::not_found, "the terminal session " + std::to_string(id) + " has ended", {}});
+  };
+  what.happen = [this, tell = what.tell, m] {
     request(terminals_, caf::infinite, type_v, m.session_id, m.chars)
         .then(
             [tell](const poll_piece_ptr& typed) {
@@ -207,25 +236,22 @@ void session_thread::on(const thread_messages::write_terminal& m) {
               tell(error{errc::internal, "nothing was typed: " + system().render(failed), {}});
             });
   };
-  request(terminals_, caf::infinite, list_v)
-      .then(
-          [this, tell, type, unknown, m](const process_list_ptr& all) {
-            const auto found = std::ranges::find_if(all->sessions, [&](const process_info& one) {
-              return one.session_id == m.session_id && one.running;
-            });
-            if (found == all->sessions.end()) return tell(unknown);
-            if (!partners_.auditor) return type();
-            when_recorded(
-                entry(audit_kind::attempt, found->call_id,
-                      audit_typed(m.session_id, m.chars.size())),
-                [tell, type](const std::string& why_not) {
-                  if (why_not.empty()) return type();
-                  tell(error{errc::io,
-                             "nothing was typed, since it could not be recorded: " + why_not,
-                             {}});
-                });
-          },
-          [tell, unknown](caf::error&) { tell(unknown); });
+  do_recorded(std::move(what));
+}
+
+void session_thread::on(const thread_messages::signal_terminal& m) {
+  terminal_effect what;
+  what.session_id = m.session_id;
+  what.audit = audit_signalled(m.session_id, m.signal);
+  what.undone = "the signal was not sent";
+  what.tell = [done = m.done](const result<void>& how) {
+    if (done) done(how);
+  };
+  what.ended = [tell = what.tell] { tell({}); }; // nothing happens to it any more
+  what.happen = [this, tell = what.tell, m] {
+    order_terminals<bool>([tell](bool) { tell({}); }, signal_v, m.session_id, m.signal);
+  };
+  do_recorded(std::move(what));
 }
 
 template <class Answer, class... What>
@@ -236,10 +262,6 @@ void session_thread::order_terminals(std::function<void(Answer)> hearer, What...
   if (!terminals_) return tell(Answer{});
   request(terminals_, caf::infinite, what...)
       .then([tell](Answer answer) { tell(answer); }, [tell](caf::error&) { tell(Answer{}); });
-}
-
-void session_thread::on(const thread_messages::signal_terminal& m) {
-  order_terminals<bool>(m.done, signal_v, m.session_id, m.signal);
 }
 
 void session_thread::on(const thread_messages::resize_terminal& m) {
@@ -262,35 +284,17 @@ void session_thread::resize_next(int session_id) {
       if (one.done) one.done(how);
     resize_next(session_id);
   };
-  const error unknown{
-      errc::not_found, "there is no terminal session " + std::to_string(session_id), {}};
-  if (!terminals_) return tell(unknown);
-  const auto resize = [this, tell, unknown, newest] {
-    request(terminals_, caf::infinite, resize_v, newest.session_id, newest.rows, newest.columns)
-        .then([tell, unknown](bool found) { tell(found ? result<void>{} : result<void>{unknown}); },
-              [tell, unknown](caf::error&) { tell(unknown); });
+  terminal_effect what;
+  what.session_id = session_id;
+  what.audit = audit_resized(session_id, newest.rows, newest.columns);
+  what.undone = "the terminal keeps its size";
+  what.tell = tell;
+  what.ended = [tell] { tell({}); }; // nothing happens to it any more
+  what.happen = [this, tell, newest] {
+    order_terminals<bool>([tell](bool) { tell({}); }, resize_v, newest.session_id, newest.rows,
+                          newest.columns);
   };
-  if (!partners_.auditor) return resize();
-  request(terminals_, caf::infinite, list_v)
-      .then(
-          [this, tell, resize, unknown, newest](const process_list_ptr& all) {
-            const auto found =
-                std::ranges::find(all->sessions, newest.session_id, &process_info::session_id);
-            if (found == all->sessions.end()) return tell(unknown);
-            if (!found->running) return tell({}); // nothing happens to it any more
-            when_recorded(entry(audit_kind::attempt, found->call_id,
-                                audit_resized(newest.session_id, newest.rows, newest.columns)),
-                          [tell, resize](const std::string& why_not) {
-                            if (why_not.empty()) return resize();
-                            tell(
-                                error{errc::io,
-                                      "the terminal keeps its size, since another one could not be "
-                                      "recorded: " +
-                                          why_not,
-                                      {}});
-                          });
-          },
-          [tell, unknown](caf::error&) { tell(unknown); });
+  do_recorded(std::move(what));
 }
 
 void session_thread::on(const thread_messages::end_terminal& m) {

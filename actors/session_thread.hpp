@@ -137,6 +137,16 @@ private:
   void write_stdin(const std::string& call_id, const stdin_arguments& asked);
   template <class Order>
   void to_terminals(const std::string& call_id, Order order);
+  /// What a client does to a terminal session that runs.
+  struct terminal_effect {
+    int session_id = 0;
+    std::string audit;                             ///< its entry
+    std::string_view undone;                       ///< how a failure begins when there is none
+    std::function<void(const result<void>&)> tell; ///< errc::not_found, errc::io
+    std::function<void()> happen;                  ///< in place of `tell`, when it is recorded
+    std::function<void()> ended;                   ///< in place of both: it runs no longer
+  };
+  void do_recorded(terminal_effect what);
   void resize_next(int session_id);
   void terminal_answered(const std::string& call_id, const exec_reply& reply);
   void terminal_ended(const thread_events::terminal_ended& over);

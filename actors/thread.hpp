@@ -184,11 +184,12 @@ struct write_terminal {
   std::string chars;                             ///< not empty
   std::function<void(const result<void>&)> done; ///< may be unset
 };
-/// To one session; `done` hears whether there is such a session.
+/// To one session; it is recorded first. Errors: errc::not_found, errc::io when it cannot be
+/// recorded (end_terminal waits for no audit).
 struct signal_terminal {
   int session_id = 0;
-  int signal = 0;                 ///< to the process group of the command
-  std::function<void(bool)> done; ///< may be unset
+  int signal = 0;                                ///< to the process group of the command
+  std::function<void(const result<void>&)> done; ///< may be unset
 };
 /// Another size for the terminal of a session. It is recorded first; of those that come while one
 /// is being recorded only the newest is, and happens. Errors: errc::not_found, errc::io when it

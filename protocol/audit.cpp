@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <utility>
 
 namespace gatehouse {
@@ -74,6 +75,20 @@ void wishes(json_writer& out, const proposal& what) {
     out.key("prefix_rule");
     words(out, what.prefix_rule);
   }
+}
+
+std::string
+terminal_action(std::string_view tool,
+                std::initializer_list<std::pair<std::string_view, std::int64_t>> numbers) {
+  json_writer out;
+  out.open('{');
+  out.field("tool", tool);
+  for (const auto& [name, number] : numbers) {
+    out.key(name);
+    out.number(number);
+  }
+  out.close('}');
+  return std::move(out).take();
 }
 
 } // namespace
@@ -210,13 +225,7 @@ std::string audit_attempt(const proposal& what, sandbox_backend sandbox, network
 }
 
 std::string audit_stdin(int session_id) {
-  json_writer out;
-  out.open('{');
-  out.field("tool", "write_stdin");
-  out.key("session_id");
-  out.number(session_id);
-  out.close('}');
-  return std::move(out).take();
+  return terminal_action("write_stdin", {{"session_id", session_id}});
 }
 
 std::string audit_typed(int session_id, std::size_t bytes) {
@@ -232,17 +241,13 @@ std::string audit_typed(int session_id, std::size_t bytes) {
   return std::move(out).take();
 }
 
+std::string audit_signalled(int session_id, int signal) {
+  return terminal_action("terminal_signal", {{"session_id", session_id}, {"signal", signal}});
+}
+
 std::string audit_resized(int session_id, int rows, int columns) {
-  json_writer out;
-  out.open('{');
-  out.field("tool", "terminal_resize");
-  for (const auto& [name, number] :
-       {std::pair{"session_id", session_id}, {"rows", rows}, {"columns", columns}}) {
-    out.key(name);
-    out.number(number);
-  }
-  out.close('}');
-  return std::move(out).take();
+  return terminal_action("terminal_resize",
+                         {{"session_id", session_id}, {"rows", rows}, {"columns", columns}});
 }
 
 std::string audit_file_call(std::string_view method, std::string_view path,

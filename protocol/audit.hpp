@@ -68,6 +68,8 @@ std::string audit_attempt(const proposal& what, sandbox_backend sandbox, network
 std::string audit_stdin(int session_id);
 /// A person typed so many bytes into a terminal session; not which, since they may be a secret.
 std::string audit_typed(int session_id, std::size_t bytes);
+/// The processes of a session get a signal.
+std::string audit_signalled(int session_id, int signal);
 /// The terminal of a session gets another size.
 std::string audit_resized(int session_id, int rows, int columns);
 /// Of an exec server: a call about files.

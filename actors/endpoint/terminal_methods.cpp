@@ -21,6 +21,16 @@ auto tell_found(const rpc_reply& done) {
   return [done](bool found) { done(rpc::to_json(app::terminal_found_result{found})); };
 }
 
+/// Of what is recorded before it happens.
+/// @param kind of the failure when it could not be
+auto tell_done(const rpc_reply& done, std::string kind) {
+  return [done, kind = std::move(kind)](const result<void>& how) {
+    if (!how && how.error().code != errc::not_found)
+      return done(refused(to_string(how.error()), kind));
+    done(rpc::to_json(app::terminal_found_result{how.has_value()}));
+  };
+}
+
 rpc::failure no_session(std::int64_t id) {
   return refused("there is no terminal session " + std::to_string(id), "unknownSession");
 }
@@ -90,8 +100,8 @@ void terminal_methods::operator()(app::methods::terminals_signal,
                              "the boundary, while the command goes on; 1 (HUP), 2 (INT), 3 (QUIT), "
                              "9 (KILL), 10 (USR1), 12 (USR2), 15 (TERM), 18 (CONT) and 28 (WINCH) "
                              "can"));
-  entry->handle.send(
-      signal_terminal{session_number(p.session_id), static_cast<int>(p.signal), tell_found(done)});
+  entry->handle.send(signal_terminal{session_number(p.session_id), static_cast<int>(p.signal),
+                                     tell_done(done, "notSignalled")});
 }
 
 void terminal_methods::operator()(app::methods::terminals_resize,
@@ -100,13 +110,8 @@ void terminal_methods::operator()(app::methods::terminals_resize,
   if (!entry) return;
   if (!in_range(p.rows, 1000) || !in_range(p.columns, 1000))
     return done(wrong_params("`rows` and `columns` are 1 to 1000"));
-  entry->handle.send(
-      resize_terminal{session_number(p.session_id), static_cast<int>(p.rows),
-                      static_cast<int>(p.columns), [done = done](const result<void>& how) {
-                        if (!how && how.error().code != errc::not_found)
-                          return done(refused(to_string(how.error()), "notResized"));
-                        done(rpc::to_json(app::terminal_found_result{how.has_value()}));
-                      }});
+  entry->handle.send(resize_terminal{session_number(p.session_id), static_cast<int>(p.rows),
+                                     static_cast<int>(p.columns), tell_done(done, "notResized")});
 }
 
 void terminal_methods::operator()(app::methods::terminals_terminate,

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -58,6 +59,13 @@ struct held_sink : audit_sink {
     return found;
   }
 };
+
+/// A helper that waits for a signal and notes it.
+constexpr auto signalled_helper = R"(#!/bin/sh
+trap 'echo usr1 >> "${0%/*}/ran"; echo "{\"event\":\"exited\",\"exit_code\":0}" >&3; exit 0' USR1
+echo '{"event":"started"}' >&3
+while :; do sleep 0.05; done
+)";
 
 /// A helper that waits for a line and says which it was.
 constexpr auto reading_helper = R"(#!/bin/sh
@@ -309,6 +317,42 @@ TEST_SUITE("actors.thread_audit") {
     s.begin("b", tool_arguments{stdin_arguments{session, "hello\n", hang_guard, {}}});
     s.wait_for_reports(2);
     CHECK(s.folder.read("ran").find("50 132") == std::string::npos);
+  }
+
+  TEST_CASE("§127 §205 a terminal session was sent a signal without an entry") {
+    for (const bool works : {true, false}) {
+      audited_session s;
+      const auto session = s.begin_terminal("a", signalled_helper);
+      if (works)
+        s.sink->held = {audit_kind::attempt};
+      else
+        s.sink->refused = {audit_kind::attempt};
+      std::optional<result<void>> told;
+      s.thread->send(thread_messages::signal_terminal{
+          session, SIGUSR1, [&told](const result<void>& how) { told = how; }});
+      if (works) {
+        s.wait_until_held();
+        CHECK_FALSE(s.ran());
+        CHECK_FALSE(told);
+        s.sink->release();
+      }
+      s.wait([&] { return told.has_value(); });
+      if (works) {
+        CHECK(*told);
+        s.wait([&] { return s.ran(); });
+        const auto last = std::find_if(s.sink->entries.rbegin(), s.sink->entries.rend(),
+                                       [](const auto& e) { return e.kind == audit_kind::attempt; });
+        REQUIRE(last != s.sink->entries.rend());
+        CHECK(last->call + last->body == R"(a{"tool":"terminal_signal","session_id":)" +
+                                             std::to_string(session) + R"(,"signal":10})");
+      } else {
+        REQUIRE_FALSE(*told);
+        CHECK(told->error().code == errc::io);
+        CHECK(told->error().message ==
+              "the signal was not sent, since it could not be recorded: the disk is full");
+        CHECK_FALSE(s.ran());
+      }
+    }
   }
 
   TEST_CASE("§42 §205 a rule is kept when it is recorded, and not without") {

@@ -221,10 +221,10 @@ TEST_SUITE("actors.thread_terminals") {
       s.thread->send(read_terminal{*said.session_id, [&](const auto& t) { text = t.text; }});
       return text.find("50 132") != std::string::npos;
     });
-    CHECK(ask(signal_terminal{*two.session_id, SIGTERM, tell}));
+    CHECK(ask(signal_terminal{*two.session_id, SIGTERM, tell_how}));
     CHECK(ask(end_terminal{*three.session_id, tell}));
     CHECK(!ask(end_terminal{*three.session_id, tell}));
-    CHECK(!ask(signal_terminal{4711, SIGTERM, tell}));
+    CHECK(!ask(signal_terminal{4711, SIGTERM, tell_how}));
     CHECK(s.write(*two.session_id, "", 20s).attempts.back().signal == SIGTERM);
     std::optional<int> ended;
     s.thread->send(clean_terminals{[&](int n) { ended = n; }});

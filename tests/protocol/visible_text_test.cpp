@@ -43,6 +43,12 @@ TEST_SUITE("protocol.visible_text") {
     CHECK(visible_text(std::string_view{"a\0b", 3}) == "a\\x00b");
   }
 
+  TEST_CASE("§204 a line of what was typed passed for one of ours") {
+    CHECK(visible_lines("a\nb\x1b\n", "  ") == "a\n  b\\x1b\n  ");
+    CHECK(visible_error({errc::io, "no `x\n  next: y`", "z\nz"}) ==
+          "no `x\n      next: y`\n  next: z\n    z");
+  }
+
   TEST_CASE("§204 a stranger's name is one bounded line, and no escape in it is torn") {
     CHECK(visible_line("good.example", 255) == "good.example");
     CHECK(visible_line("", 255).empty());
