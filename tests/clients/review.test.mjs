@@ -188,7 +188,8 @@ inTmux(
     await terminal.shows('please type one of the letters');
     await terminal.answer('y', 'Enter');
     await terminal.shows(/approved by user; in the linux sandbox/);
-    terminal.type(`clear; ${gatehouse} run --profile workspace-write -- rm -rf no-such-run`, 'Enter');
+    await terminal.wipe('[q] no, and stop here'); // also when the program takes its time to end
+    terminal.type(`${gatehouse} run --profile workspace-write -- rm -rf no-such-run`, 'Enter');
     await terminal.shows('[q] no, and stop here');
     terminal.type('C-c');
     await terminal.shows('The call was cancelled');
