@@ -62,8 +62,8 @@ class Load(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
         status, seen, said = self.load("--dialect", "exec", "--token-file", token, "--duration", "1", url)
-        self.assertEqual((status, seen), (1, {"error": seen["error"]}), said)
-        self.assertIn("--token-file", seen["error"]["next"])
+        self.assertEqual((status, list(seen)), (1, ["failure", "exit_status"]), said)
+        self.assertIn("--token-file", seen["failure"]["remedy"])
         status, seen, said = self.load("--dialect", "exec", "--token-file", empty, "--duration", "1", url)
         self.assertEqual((status, seen["failed"]), (0, 0), said)
 
