@@ -114,8 +114,8 @@ bool judge_by_rules(segment_judgement& result, const std::vector<rule_match>& ma
 std::string why_not_covered(const std::vector<std::string>& argv, const rule_set& rules,
                             const program_facts& facts) {
   const auto matches = rules.match(argv, true, {}, {});
-  const auto allows = std::ranges::find(matches, decision::allow,
-                                        [](const rule_match& match) { return match.rule->decision; });
+  const auto allows = std::ranges::find(
+      matches, decision::allow, [](const rule_match& match) { return match.rule->decision; });
   if (allows == matches.end()) return {};
   const auto known = facts.find(argv[0]);
   std::string why = "a rule allows it, for a program that is found outside of what commands may "

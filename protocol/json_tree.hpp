@@ -38,9 +38,9 @@ struct json_source {
 
 /// Reads exactly one JSON value. Stricter than most readers, since a text that two programs may
 /// read differently decides nothing here: a name given twice in an object, text after the value,
-/// bytes that are no UTF-8, a number beyond every double, nesting deeper than 32 and a text above the
-/// limits are errors, with the byte offset (of a name given twice: where its object ends). Takes
-/// n·log n time.
+/// bytes that are no UTF-8, a number beyond every double, nesting deeper than 32 and a text above
+/// the limits are errors, with the byte offset (of a name given twice: where its object ends).
+/// Takes n·log n time.
 result<json_tree> parse_json(std::string_view text, const json_source& source);
 
 class json_writer;

@@ -108,9 +108,8 @@ TEST_SUITE("protocol.json_tree") {
 
   TEST_CASE("§201 a number beyond all floats was passed on as a text that is no JSON") {
     for (const char* text : {"1e999", "[-1e999]", "{\"a\":99e99999999}"})
-      CHECK_MESSAGE(failure(text).find("a number beyond all floating-point ones") !=
-                        std::string::npos,
-                    text);
+      CHECK_MESSAGE(
+          failure(text).find("a number beyond all floating-point ones") != std::string::npos, text);
     CHECK(failure("[1e308,-1e308,1e-999,123456789012345678901234567890]").empty());
   }
 

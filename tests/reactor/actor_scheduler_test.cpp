@@ -16,6 +16,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// CAF's library carries no sanitizer, so that the thread sanitizer does not see how its mailbox
+// hands a message from one thread to another. Of ours, only one thread sends to actors.
+#ifdef __SANITIZE_THREAD__
+constexpr bool mailbox_is_not_seen = true;
+#else
+constexpr bool mailbox_is_not_seen = false;
+#endif
+
 using add_atom = caf::atom_constant<caf::atom("add")>;
 using tick_atom = caf::atom_constant<caf::atom("tick")>;
 using spin_atom = caf::atom_constant<caf::atom("spin")>;
@@ -291,7 +299,7 @@ TEST_SUITE("reactor.actor_scheduler") {
     loop.poll();
   }
 
-  TEST_CASE("another thread may send to an actor") {
+  TEST_CASE("another thread may send to an actor" * doctest::skip(mailbox_is_not_seen)) {
     fixture f;
     std::thread other{[&] { caf::anon_send(f.counter, tick_atom::value); }};
     CHECK(f.loop.run_until([&] { return f.ticks == 1; }, 20s));

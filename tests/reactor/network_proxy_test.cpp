@@ -198,7 +198,7 @@ TEST_SUITE("reactor.network_proxy") {
     s.during([&] {
       client c{s.port};
       c.send(connect_to(443, "asked.test"));
-      std::this_thread::sleep_for(50ms);
+      s.when_asked([](const auto&) {});
     });
     CHECK(s.settled());
     CHECK(s.gate->open.size() == 1);
@@ -214,8 +214,7 @@ TEST_SUITE("reactor.network_proxy") {
     s.during([&] {
       client c{s.port};
       c.send(connect_to(server.port, "asked.test") + "early");
-      std::this_thread::sleep_for(30ms);
-      s.loop.post([&] { s.gate->open.at(0)({true, "asked.test", {}, {}}); });
+      s.allow_when_asked("asked.test");
       CHECK(c.head().starts_with("HTTP/1.1 200"));
       client peer{accept_one(server)};
       CHECK(peer.some(5) == "early");

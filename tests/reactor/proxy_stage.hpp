@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -177,6 +178,24 @@ struct stage {
     }};
     CHECK(loop.run_until([&] { return done.load(); }, 30s));
     other.join();
+  }
+  /// From the client's side, once a question is open: `then` on the loop.
+  void when_asked(const std::function<void(std::vector<network_gate::reply>& open)>& then) {
+    for (bool asked = false; !asked; std::this_thread::yield()) {
+      std::promise<bool> looked;
+      loop.post([&] {
+        const bool open = !gate->open.empty();
+        if (open) then(gate->open);
+        looked.set_value(open);
+      });
+      asked = looked.get_future().get();
+    }
+  }
+  /// Likewise: that host is allowed.
+  void allow_when_asked(const std::string& host) {
+    when_asked([&](std::vector<network_gate::reply>& open) {
+      std::exchange(open, {}).at(0)({true, host, {}, {}});
+    });
   }
   [[nodiscard]] bool settled() {
     return loop.run_until([&] { return proxy->connections() == 0; }, 5s);
