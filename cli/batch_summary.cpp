@@ -41,7 +41,7 @@ std::string batch_summary(const batch_counts& counts) {
     table += std::string(number.size() < 8 ? 8 - number.size() : 1, ' ') + number + "  " + how +
              std::string(how.size() < 24 ? 24 - how.size() : 1, ' ');
     for (const auto& id : alike.first)
-      table += (&id == &alike.first.front() ? "" : ", ") + visible_text(id);
+      table += (&id == &alike.first.front() ? "" : ", ") + visible_words(id);
     table += alike.calls > alike.first.size() ? ", …\n" : "\n";
   }
   if (counts.remembered > 0)

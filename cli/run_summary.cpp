@@ -2,8 +2,6 @@
 
 #include "protocol/visible_text.hpp"
 
-#include <algorithm>
-
 namespace gatehouse::cli {
 namespace {
 
@@ -53,13 +51,11 @@ std::string ending(const attempt_record& attempt) {
   return "not started";
 }
 
-/// Each line with its prefix; what a program or a file name may have put in is made visible.
+/// Only its first line has the prefix: those below it may be words of the command or of a rule.
 void add(std::string& out, std::string_view text) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    out += "gatehouse: " + visible_text(text.substr(0, end)) + "\n";
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  while (text.ends_with('\n'))
+    text.remove_suffix(1);
+  if (!text.empty()) out += "gatehouse: " + visible_lines(text, "  ") + "\n";
 }
 
 } // namespace

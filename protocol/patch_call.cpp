@@ -1,6 +1,7 @@
 #include "protocol/patch_call.hpp"
 
 #include "protocol/shell_quote.hpp"
+#include "protocol/visible_text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -71,7 +72,8 @@ std::string success_summary(std::span<const file_change> changes) {
   std::string text = "Success. Updated the following files:\n";
   for (char letter : {'A', 'M', 'D'})
     for (const auto& change : changes)
-      if (letter_of(change.what) == letter) text += std::string{letter} + " " + change.shown + "\n";
+      if (letter_of(change.what) == letter)
+        text += std::string{letter} + " " + visible_words(change.shown) + "\n";
   return text;
 }
 

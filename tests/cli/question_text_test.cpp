@@ -99,7 +99,7 @@ TEST_SUITE("cli.question_text") {
           "boundary\n"
           "gatehouse: approved again; without a sandbox; exit 0\n"
           "gatehouse: one\\x1b\n"
-          "gatehouse: two\n");
+          "  two\n"); // it might be a line of the command's, that passes for one of ours
   }
 
   TEST_CASE(
