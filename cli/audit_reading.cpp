@@ -86,8 +86,10 @@ result<actors::audit_filter> audit_filter_of(const options& given, std::int64_t 
   which.call = given.value("--call").value_or("");
   which.kind = given.value("--kind").value_or("");
   if (!which.kind.empty() && !audit_kind_from(which.kind))
-    return error{
-        errc::invalid_request, "there are no entries of the kind `" + which.kind + "`", {}};
+    return error{errc::invalid_request,
+                 "there are no entries of the kind `" + which.kind + "`; the kinds are " +
+                     audit_kind_list(),
+                 {}};
   const auto most = given.whole_number("--limit", 0, 1'000'000'000);
   if (!most) return most.error();
   if (*most) which.limit = static_cast<std::int64_t>(**most);

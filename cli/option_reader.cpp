@@ -16,6 +16,10 @@ failure_document document_for(const command_spec& command, bool asked) {
   return command.has_reports ? failure_document::report : failure_document::failure;
 }
 
+bool is_option_of(const command_spec& command, std::string_view word) {
+  return std::ranges::find(command.options, word, &option_spec::name) != command.options.end();
+}
+
 } // namespace
 
 bool options::has(std::string_view name) const {
@@ -102,6 +106,9 @@ reading read_words(arguments given, const command_spec& command) {
         wrong("takes no value; leave `" + std::string{word.substr(equals)} + "` out");
     } else if (equals != std::string_view::npos) {
       value = word.substr(equals + 1);
+    } else if (at + 1 < given.size() && is_option_of(command, given[at + 1])) {
+      wrong("needs a value; one that is spelled like an option is written `" + std::string{name} +
+            "=" + given[at + 1] + "`");
     } else if (at + 1 < given.size()) {
       value = given[++at];
     } else {

@@ -52,7 +52,8 @@ struct reading {
 /// takes a program and its words, up to the first other word, as the table has the command;
 /// `--help` and `-h` belong to every command. An unknown option, one given twice, or one without
 /// its value is errc::invalid_request, with the option that was probably meant; the next word is
-/// its value where that one takes a value.
+/// its value where that one takes a value. A word that is an option of the command is no value: one
+/// was forgotten.
 reading read_words(arguments given, const command_spec& command);
 /// The same, when nothing is wrong.
 result<options> read_options(arguments given, const command_spec& command);

@@ -38,6 +38,7 @@ std::vector<policy::rule_file> read_rule_files(const std::vector<std::string>& p
       const auto& gates = files.back().gates;
       how.earlier_gates.insert(how.earlier_gates.end(), gates.begin(), gates.end());
     } else {
+      if (why.starts_with(path + " ")) why.erase(0, path.size() + 1); // it stands before it
       policy::rule_file file;
       file.file = path;
       file.unreadable = true;
@@ -62,7 +63,8 @@ bool complain_about(const std::vector<policy::rule_file>& files) {
   bool any = false;
   for (const auto& file : files)
     for (const auto& problem : file.problems) {
-      complain({errc::invalid_rules, config::describe(problem), {}});
+      complain({errc::invalid_rules, config::describe(problem),
+                file.unreadable ? "Correct the path, or what stands there." : ""});
       any = true;
     }
   return any;

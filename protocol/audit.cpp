@@ -97,6 +97,13 @@ std::string_view to_string(audit_kind k) noexcept {
   return kind_words[static_cast<std::size_t>(k)];
 }
 
+std::string audit_kind_list() {
+  std::string list;
+  for (const auto word : kind_words)
+    list.append(list.empty() ? "" : ", ").append(word);
+  return list;
+}
+
 std::optional<audit_kind> audit_kind_from(std::string_view word) noexcept {
   const auto found = std::ranges::find(kind_words, word);
   if (found == kind_words.end()) return std::nullopt;

@@ -35,6 +35,8 @@ enum class audit_kind : std::uint8_t {
 /// "session", "request", …
 std::string_view to_string(audit_kind k) noexcept;
 std::optional<audit_kind> audit_kind_from(std::string_view word) noexcept;
+/// All of them, for people: "session, request, …".
+std::string audit_kind_list();
 
 /// One entry before it is written. What is secret in it is redacted by whoever writes it.
 struct audit_record {

@@ -170,8 +170,10 @@ TEST_SUITE("cli.command_table") {
         {{"sandbox", "--no-such", "ls", "--json"}, none},
         {{"policy", "explain", "--no-such", "ls", "--json"}, none},
         {{"policy", "check", "--no-such", "--json"}, none}, // a word of the command there
-        {{"run", "--profile", "--json"}, none},             // a value
-        {{"run", "--profle", "--json", "ls"}, none},        // of the option that was meant
+        {{"run", "--justification", "--jsonl"}, none},      // a value
+        {{"run", "--profle", "--jsonl", "ls"}, none},       // of the option that was meant
+        {{"run", "--profile", "--json"}, report},           // whose value was forgotten
+        {{"run", "--profile=--json"}, none},
         {{"run", "--no-such", "--json", "ls"}, report},
         {{"run", "--profle", "x", "--json", "ls"}, report},
         {{"run", "--profle=x", "--json", "ls"}, report},
@@ -223,6 +225,7 @@ TEST_SUITE("cli.command_table") {
     CHECK(read(*run, {"--profle", "x"}).error().message ==
           "`--profle` is not an option of this command; did you mean `--profile`?");
     CHECK(read(*run, {"--yes"}).error().message == "`--yes` is not an option of this command");
+    CHECK(nearest_option(*find_command("run"), "--js") == "--json"); // not "--ask"
     CHECK(nearest_command("snadbox") == "sandbox");
     CHECK(nearest_command("polcy") == "policy");
     CHECK(nearest_command("entirely-else").empty());

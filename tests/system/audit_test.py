@@ -103,7 +103,9 @@ class Audit(unittest.TestCase):
         self.assertIn("entry 2: request", shown.stdout)
         self.assertIn("echo one", self.gatehouse("audit", "show", "2").stdout)
         self.assertEqual(self.gatehouse("audit", "show", "99").returncode, 1)
-        self.assertEqual(self.gatehouse("audit", "list", "--kind", "no").returncode, 2)
+        unknown = self.gatehouse("audit", "list", "--kind", "no")
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn("the kinds are session, request, decision", unknown.stderr)
         self.assertEqual(self.entries("--since", "2999-01-01"), [])
         head = json.loads(self.verify("--json").stdout)["head"]
         self.run_shell("echo two")
