@@ -5,6 +5,7 @@
 #include "protocol/json_writer.hpp"
 #include "protocol/visible_text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 
@@ -22,6 +23,15 @@ result<actors::audit_time> read_time(const std::string& text) {
                  "'" + text + "' is no time; write 2026-01-31 or 2026-01-31T12:00:00",
                  {}};
   return actors::audit_time{std::chrono::seconds{::timegm(&parts)}};
+}
+
+/// "session, request, …".
+std::string kinds() {
+  const auto& options = find_command("audit list")->options;
+  std::string text{std::ranges::find(options, "--kind", &option_spec::name)->choices};
+  for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos; at += 2)
+    text.replace(at, 1, ", ");
+  return text;
 }
 
 } // namespace
@@ -86,8 +96,9 @@ result<actors::audit_filter> audit_filter_of(const options& given, std::int64_t 
   which.call = given.value("--call").value_or("");
   which.kind = given.value("--kind").value_or("");
   if (!which.kind.empty() && !audit_kind_from(which.kind))
-    return error{
-        errc::invalid_request, "there are no entries of the kind `" + which.kind + "`", {}};
+    return error{errc::invalid_request,
+                 "there are no entries of the kind `" + which.kind + "`; there are: " + kinds(),
+                 {}};
   const auto most = given.whole_number("--limit", 0, 1'000'000'000);
   if (!most) return most.error();
   if (*most) which.limit = static_cast<std::int64_t>(**most);

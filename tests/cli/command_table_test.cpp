@@ -210,6 +210,13 @@ TEST_SUITE("cli.command_table") {
           "`--json` takes no value; leave `=1` out");
   }
 
+  TEST_CASE("§204 another option was suggested than the one whose beginning was given") {
+    const auto* run = find_command("run");
+    REQUIRE(run);
+    CHECK(nearest_option(*run, "--js") == "--json");
+    CHECK(nearest_option(*run, "--prof") == "--profile");
+  }
+
   TEST_CASE("§204 a short name is the same option as its long one") {
     const auto* batch = find_command("batch");
     REQUIRE(batch);
