@@ -1,53 +1,54 @@
 #include "actors/hidden_wait.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gatehouse::actors {
 
 void hidden_wait::pass(time_point now) {
-  if (held_) hidden_ += now - seen_;
+  if (held_) {
+    const auto more = now - seen_;
+    hidden_ += more;
+    for (auto& [about, asked] : questions_)
+      if (asked.waits) asked.hidden += more;
+  }
   seen_ = now;
 }
 
 /// Somebody is there.
-void hidden_wait::settle(time_point now) {
+void hidden_wait::settle_all() {
   hidden_ = {};
-  for (auto& [about, asked] : questions_) {
-    asked.waited = {};
-    if (asked.since) asked.since = now;
-  }
+  settled_ = {};
+  for (auto& [about, asked] : questions_)
+    asked.hidden = {};
 }
 
 hidden_wait::change hidden_wait::now_on(duration counts) {
-  held_ = waiting_ > 0 && hidden_ < most_;
-  return {held_, held_ ? most_ - hidden_ : duration{}, counts};
+  const auto left = most_ - hidden_ - settled_;
+  held_ = waiting_ > 0 && left > duration{};
+  return {held_, held_ ? left : duration{}, counts};
 }
 
 hidden_wait::change hidden_wait::take(const host_key& about, host_wait what, time_point now) {
   pass(now);
   if (what == host_wait::begins) {
     auto& asked = questions_[about];
-    if (!asked.since) {
-      asked.since = now;
-      ++waiting_;
-    }
+    if (!std::exchange(asked.waits, true)) ++waiting_;
     return now_on({});
   }
   const auto found = questions_.find(about);
   if (found == questions_.end()) return now_on({});
   auto& asked = found->second;
-  if (asked.since) {
-    asked.waited += now - *asked.since;
-    asked.since.reset();
-    --waiting_;
-  }
+  if (std::exchange(asked.waits, false)) --waiting_;
   if (what == host_wait::pauses) return now_on({});
   duration counts{};
   if (what == host_wait::answered) {
-    settle(now);
+    settle_all();
   } else {
-    counts = std::min(asked.waited, hidden_);
-    hidden_ -= counts;
+    // What was hidden for two questions at once goes with the first of them.
+    const auto own = std::min(asked.hidden, hidden_);
+    hidden_ -= own;
+    (what == host_wait::decided ? settled_ : counts) += own;
   }
   questions_.erase(found);
   return now_on(counts);

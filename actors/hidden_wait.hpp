@@ -13,15 +13,17 @@ namespace gatehouse::actors {
 enum class host_wait : std::uint8_t {
   begins,     ///< its first connection waits
   pauses,     ///< its last one has gone; the question stands
-  answered,   ///< somebody has said yes or no
+  answered,   ///< a person has said yes or no
+  decided,    ///< a hook or the automatic reviewer has
   unanswered, ///< nobody has, and the question is gone
 };
 
 /// For how long the time limits of one process stand still: while it waits for an answer about a
-/// host (§95). An answer settles all that was hidden until then. Without one a program could make
-/// its life as long as it likes: what it waited for questions that went unanswered counts after all
-/// when they go, never more than was hidden, and more than `most` is not hidden at all.
-/// A value without a clock; repeated and foreign events change nothing.
+/// host (§95). A person's answer settles all that was hidden until then; an automatic one only what
+/// its own question has hidden, for it says nothing about the others. Without a person a program
+/// could make its life as long as it likes: what it waited for questions that went unanswered
+/// counts after all when they go, never more than was hidden, and more than `most` is not hidden at
+/// all. A value without a clock; repeated and foreign events change nothing.
 class hidden_wait {
 public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -44,12 +46,12 @@ public:
 
 private:
   struct question {
-    std::optional<time_point> since; ///< set: a connection waits
-    duration waited{};               ///< before that, since somebody answered
+    bool waits = false; ///< a connection does
+    duration hidden{};  ///< while one did, since a person answered
   };
 
   void pass(time_point now);
-  void settle(time_point now);
+  void settle_all();
   change now_on(duration counts);
 
   duration most_;
@@ -57,7 +59,8 @@ private:
   int waiting_ = 0; ///< of them
   bool held_ = false;
   time_point seen_{};
-  duration hidden_{}; ///< until `seen_`, and does not count yet
+  duration hidden_{};  ///< until `seen_`, and does not count yet
+  duration settled_{}; ///< by automatic answers since a person's: of `most` it is used up
 };
 
 } // namespace gatehouse::actors

@@ -260,11 +260,12 @@ desk::effects network_desk::answered(const review_answer& answer) {
     }
   }
   // What waited until an answer was no longer to be expected has waited for none.
-  const bool none = nobody || answer.decision == review_decision::timed_out;
+  const auto waited = nobody || answer.decision == review_decision::timed_out
+                          ? host_wait::unanswered
+                      : answer.reviewer == reviewer_kind::user ? host_wait::answered
+                                                               : host_wait::decided;
   for (const auto& registration : open.registrations)
-    if (calls_.contains(registration))
-      out_.push_back(
-          desk::hold{registration, key, none ? host_wait::unanswered : host_wait::answered});
+    if (calls_.contains(registration)) out_.push_back(desk::hold{registration, key, waited});
   for (const auto& registration : open.registrations)
     if (const auto at = calls_.find(registration); at != calls_.end() && at->second.ending)
       withdraw_questions(registration);

@@ -139,7 +139,9 @@ int run_with(batch_engine& engine, const batch_input& input, batch_journal* jour
   if (!ended) failure = ended.error();
   if (lost && !failure)
     failure = error{errc::io, "the results cannot be written",
-                    "The journal, where there is one, has them: give the same command again."};
+                    journal ? "The journal has them: give the same command again."
+                            : "Write them where there is room and a reader; without --journal the "
+                              "same command runs every call again."};
   return conclude(run.counts(), failure, json,
                   failure ? exit_failed
                   : stop  ? exit_stopped

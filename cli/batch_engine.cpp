@@ -163,9 +163,7 @@ void remote_engine::received(std::string_view text) {
 }
 
 void remote_engine::broken(std::string why) {
-  if (!failure_)
-    failure_ = error{errc::io, "the daemon cannot be used: " + std::move(why),
-                     "With a journal the same command goes on from here."};
+  if (!failure_) failure_ = error{errc::io, "the daemon cannot be used: " + std::move(why), {}};
 }
 
 } // namespace gatehouse::cli

@@ -26,8 +26,10 @@ public:
   virtual void start(const std::string& call_id, const batch_item& item, done on_end) = 0;
   /// Ends what runs; the ends still come.
   virtual void stop() = 0;
-  /// Why nothing more will end.
+  /// Why nothing more will end; without a remedy.
   [[nodiscard]] virtual std::optional<error> failure() const = 0;
+  /// Of a failed one: whether calls that were started may have begun.
+  [[nodiscard]] virtual bool may_have_run() const = 0;
 };
 
 /// Runs them in a thread of this program.
@@ -40,6 +42,7 @@ public:
   void start(const std::string& call_id, const batch_item& item, done on_end) override;
   void stop() override;
   [[nodiscard]] std::optional<error> failure() const override { return std::nullopt; }
+  [[nodiscard]] bool may_have_run() const override { return true; }
 
 private:
   actors::thread_host& host_;
@@ -65,6 +68,7 @@ public:
   void start(const std::string& call_id, const batch_item& item, done on_end) override;
   void stop() override;
   [[nodiscard]] std::optional<error> failure() const override { return failure_; }
+  [[nodiscard]] bool may_have_run() const override { return !thread_.empty(); }
 
 private:
   void opened();

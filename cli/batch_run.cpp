@@ -15,6 +15,28 @@ constexpr std::string_view cut_message =
     "This call had started when an earlier run of the batch was cut: whether it had an effect is "
     "not known. `--retry-started` runs such calls again.";
 
+constexpr std::string_view lost_message =
+    "This call was under way when the daemon was lost: whether it had an effect is not known.";
+
+app::tool_call_result cut_result(const std::string& call_id, std::string_view message) {
+  app::tool_call_result cut;
+  cut.call_id = call_id;
+  cut.status = app::call_status::interrupted;
+  cut.message = message;
+  cut.report = {"{}"};
+  return cut;
+}
+
+/// What to do about an engine that failed.
+std::string remedy_of(const batch_journal* journal, bool may_have_run) {
+  if (journal)
+    return "The same command goes on from here, by its journal; with --retry-started the "
+           "interrupted calls run again, too.";
+  return may_have_run ? "Look what the interrupted calls have done before you give the command "
+                        "again: without --journal every call runs again."
+                      : "Start the daemon, or correct what it refused; no call has run.";
+}
+
 bool exited_zero(const app::tool_call_result& result) {
   return result.exit_code == std::int64_t{0};
 }
@@ -57,16 +79,19 @@ result<void> batch_run::run(const std::function<bool()>& stop) {
   start_more();
   engine_.loop().run_until([&] {
     if (!stopping_ && stop()) end_all();
-    if (const auto why = engine_.failure(); why && !failure_) failure_ = *why;
-    return running_ == 0 || engine_.failure();
+    if (const auto why = engine_.failure(); why && !failure_) {
+      failure_ = *why;
+      failure_->remedy = remedy_of(journal_, engine_.may_have_run());
+    }
+    return running_.empty() || engine_.failure();
   });
   // What an earlier run has finished is told, however early this one ended.
   for (; next_ < static_cast<std::int64_t>(input_.items.size()); ++next_)
     if (const auto* entry = known(next_); entry && entry->finished) take_up(next_, *entry);
+  if (engine_.may_have_run()) lose_running();
   while (!untold_.empty()) // what waited for one that never came
     tell_next();
-  counts_.interrupted += running_; // the engine failed: how they end is not known
-  counts_.not_run = input_.items.size() - done_ - running_;
+  counts_.not_run = input_.items.size() - done_;
   if (failure_) return *failure_;
   return {};
 }
@@ -95,17 +120,13 @@ void batch_run::take_up(std::int64_t index, const journal_entry& entry) {
       end_all();
     return;
   }
-  app::tool_call_result cut;
-  cut.call_id = input_.items[static_cast<std::size_t>(index)].call_id;
-  cut.status = app::call_status::interrupted;
-  cut.message = cut_message;
-  cut.report = {"{}"};
+  const auto cut = cut_result(input_.items[static_cast<std::size_t>(index)].call_id, cut_message);
   counts_.add(cut);
   have(index, cut.call_id, rpc::to_json(cut));
 }
 
 void batch_run::start_more() {
-  while (!stopping_ && running_ < terms_.jobs &&
+  while (!stopping_ && running_.size() < terms_.jobs &&
          next_ < static_cast<std::int64_t>(input_.items.size())) {
     const auto index = next_++;
     if (const auto* entry = known(index); entry && (entry->finished || !terms_.retry_started)) {
@@ -127,7 +148,7 @@ void batch_run::start(std::int64_t index) {
 }
 
 void batch_run::begin(std::int64_t index) {
-  ++running_;
+  running_.insert(index);
   const auto& item = input_.items[static_cast<std::size_t>(index)];
   const auto again = tries_.find(index);
   // An id names one run of a call; that of the item names the first.
@@ -138,7 +159,7 @@ void batch_run::begin(std::int64_t index) {
 }
 
 void batch_run::ended(std::int64_t index, app::tool_call_result told) {
-  --running_;
+  running_.erase(index);
   const bool failed = told.status == app::call_status::failed ||
                       told.status == app::call_status::timed_out ||
                       (told.status == app::call_status::completed && !exited_zero(told));
@@ -185,6 +206,16 @@ void batch_run::tell_next() {
   const auto line = std::exchange(first->second, {});
   untold_.erase(first);
   if (!tell_(line)) end_all();
+}
+
+/// The engine failed: what ran may have had its effect, and no end of it comes.
+void batch_run::lose_running() {
+  for (const auto index : std::exchange(running_, {})) {
+    const auto cut =
+        cut_result(input_.items[static_cast<std::size_t>(index)].call_id, lost_message);
+    counts_.add(cut);
+    have(index, cut.call_id, rpc::to_json(cut));
+  }
 }
 
 void batch_run::end_all() {

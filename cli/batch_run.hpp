@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,12 @@ struct batch_ending {
 };
 
 struct batch_counts {
-  std::size_t fine = 0;        ///< ended by themselves with exit code 0
-  std::size_t failed = 0;      ///< ran and failed, ran out of time, or could not be started
-  std::size_t refused = 0;     ///< by policy, hook, handler or reviewer
-  std::size_t interrupted = 0; ///< stopped, or had started when an earlier run was cut
-  std::size_t remembered = 0;  ///< of all those: finished in an earlier run
+  std::size_t fine = 0;    ///< ended by themselves with exit code 0
+  std::size_t failed = 0;  ///< ran and failed, ran out of time, or could not be started
+  std::size_t refused = 0; ///< by policy, hook, handler or reviewer
+  std::size_t interrupted =
+      0; ///< stopped, or had started when an earlier run was cut or the engine failed
+  std::size_t remembered = 0; ///< of all those: finished in an earlier run
   std::size_t not_run = 0;
 
   std::map<std::string, batch_ending> not_fine{}; ///< by how they ended: "exit status 1", …
@@ -53,7 +55,8 @@ public:
             std::function<void(std::size_t done)> progress);
 
   /// To the end, on the loop. `stop` is asked at every event: true ends what runs. Whatever ended
-  /// is told, also when an error is returned.
+  /// is told, also when an error is returned; so is each call that a failed engine has left
+  /// without an end, as interrupted.
   /// Errors: the journal cannot be written or was changed by others, and what ran was ended; or the
   /// engine failed.
   result<void> run(const std::function<bool()>& stop);
@@ -68,6 +71,7 @@ private:
   void ended(std::int64_t index, rpc::app::tool_call_result told);
   void have(std::int64_t index, const std::string& call_id, const std::string& result_json);
   void tell_next();
+  void lose_running();
   void end_all();
 
   batch_engine& engine_;
@@ -81,7 +85,8 @@ private:
   std::int64_t next_told_ = 0; ///< in input order
   std::map<std::int64_t, std::string> untold_;
   std::map<std::int64_t, std::size_t> tries_; ///< of calls that ran more than once
-  std::size_t running_ = 0, done_ = 0;
+  std::set<std::int64_t> running_;
+  std::size_t done_ = 0;
   bool stopping_ = false;
   std::optional<error> failure_;
 };

@@ -52,6 +52,12 @@ int write_all_pages(const std::string& folder) {
 } // namespace
 
 int no_such_command(std::string_view name) {
+  if (name.starts_with('-'))
+    return wrong_usage({errc::invalid_request,
+                        "`" + std::string{name} +
+                            "` stands where a command must; put the option behind the command",
+                        {}},
+                       "gatehouse run --json -- make test\n  all commands: gatehouse --help");
   const auto meant = nearest_command(name);
   return wrong_usage(
       {errc::invalid_request,
@@ -62,9 +68,11 @@ int no_such_command(std::string_view name) {
 }
 
 int help_command(arguments given) {
-  const std::vector<std::string> words{given.begin(), given.end()};
-  const auto name = joined(words);
-  if (name.empty() || name == "--help" || name == "-h") return say(list_of_commands());
+  const auto words = read_options(given, help_words());
+  if (!words)
+    return wrong_usage(words.error(), "gatehouse help run\n  all commands: gatehouse --help");
+  const auto name = joined(words->rest());
+  if (name.empty() || words->has("--help")) return say(list_of_commands());
   if (name == "exit-status") return say(exit_status_text());
   if (const auto* command = find_command(name)) return say(help_of(*command));
   if (const auto group = list_of_group(name); !group.empty()) return say(group);

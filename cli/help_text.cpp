@@ -178,9 +178,10 @@ std::string_view nearest_command(std::string_view given) {
 }
 
 std::string_view nearest_option(const command_spec& command, std::string_view given) {
-  if (given.size() > 3) // "--js": what was begun is nearer than what is as long
-    for (const auto& option : command.options)
-      if (option.name.starts_with(given)) return option.name;
+  const auto begun = std::ranges::find_if(command.options, [&](const option_spec& one) {
+    return given.size() > 2 && one.name.starts_with(given);
+  });
+  if (begun != command.options.end()) return begun->name;
   return nearest(command.options, given, [](const option_spec& o) { return o.name; });
 }
 

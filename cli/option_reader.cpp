@@ -16,8 +16,17 @@ failure_document document_for(const command_spec& command, bool asked) {
   return command.has_reports ? failure_document::report : failure_document::failure;
 }
 
-bool is_option_of(const command_spec& command, std::string_view word) {
-  return std::ranges::find(command.options, word, &option_spec::name) != command.options.end();
+constexpr option_spec help{.name = "--help", .short_name = "-h"};
+
+bool goes_by(const option_spec& option, std::string_view word) {
+  return option.name == word || (!option.short_name.empty() && option.short_name == word);
+}
+
+/// Where a value should stand this tells that it was forgotten.
+bool is_word_of_ours(std::string_view word, const command_spec& command) {
+  return word == "--" || goes_by(help, word) ||
+         std::ranges::any_of(command.options,
+                             [&](const option_spec& one) { return goes_by(one, word); });
 }
 
 } // namespace
@@ -62,7 +71,6 @@ result<std::optional<std::chrono::milliseconds>> time_limit_of(const options& gi
 }
 
 reading read_words(arguments given, const command_spec& command) {
-  static constexpr option_spec help{.name = "--help", .short_name = "-h"};
   reading read;
   std::size_t at = 0;
   for (; at < given.size(); ++at) {
@@ -78,9 +86,7 @@ reading read_words(arguments given, const command_spec& command) {
     }
     const auto equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     const auto name = word.substr(0, equals);
-    const auto is_it = [&](const option_spec& o) {
-      return o.name == name || (!o.short_name.empty() && o.short_name == name);
-    };
+    const auto is_it = [&](const option_spec& o) { return goes_by(o, name); };
     const auto found = std::ranges::find_if(command.options, is_it);
     const option_spec* option = found != command.options.end() ? &*found : nullptr;
     if (!option && is_it(help)) option = &help;
@@ -106,13 +112,14 @@ reading read_words(arguments given, const command_spec& command) {
         wrong("takes no value; leave `" + std::string{word.substr(equals)} + "` out");
     } else if (equals != std::string_view::npos) {
       value = word.substr(equals + 1);
-    } else if (at + 1 < given.size() && is_option_of(command, given[at + 1])) {
-      wrong("needs a value; one that is spelled like an option is written `" + std::string{name} +
-            "=" + given[at + 1] + "`");
-    } else if (at + 1 < given.size()) {
-      value = given[++at];
-    } else {
+    } else if (at + 1 == given.size()) {
       wrong("needs a value");
+    } else if (is_word_of_ours(given[at + 1], command)) {
+      const std::string next{given[at + 1]};
+      wrong("needs a value; where `" + next + "` is meant to be it, write `" +
+            std::string{option->name} + "=" + next + "`");
+    } else {
+      value = given[++at];
     }
     read.words.given_.emplace_back(option->name, std::move(value));
   }
@@ -140,6 +147,19 @@ command_line open_command_line(std::string_view command, arguments words) {
   return {std::move(read.words)};
 }
 
+const command_spec& help_words() {
+  static constexpr option_spec options[] = {{"--json", {}, "errors as JSON"}};
+  static constexpr command_spec words{.name = "help",
+                                      .synopsis = {},
+                                      .summary = {},
+                                      .about = {},
+                                      .options = options,
+                                      .rest = value_kind::text,
+                                      .statuses = {},
+                                      .examples = {}};
+  return words;
+}
+
 failure_document document_asked_for(arguments given) {
   // What no command is known by may run a program, too.
   static constexpr command_spec unknown{.name = {},
@@ -158,7 +178,7 @@ failure_document document_asked_for(arguments given) {
     name += " " + std::string{given[1]};
     words = 2;
   }
-  const auto* row = find_command(name);
+  const auto* row = name == "help" ? &help_words() : find_command(name);
   if (!row) row = find_command(nearest_command(name));
   if (!row) row = &unknown;
   return document_for(*row, read_words(given.subspan(words), *row).for_program);

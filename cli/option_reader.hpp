@@ -52,8 +52,8 @@ struct reading {
 /// takes a program and its words, up to the first other word, as the table has the command;
 /// `--help` and `-h` belong to every command. An unknown option, one given twice, or one without
 /// its value is errc::invalid_request, with the option that was probably meant; the next word is
-/// its value where that one takes a value. A word that is an option of the command is no value: one
-/// was forgotten.
+/// its value where that one takes a value. A next word that is `--` or exactly an option of this
+/// command is no value: it was forgotten. `--name=--other` gives such a value.
 reading read_words(arguments given, const command_spec& command);
 /// The same, when nothing is wrong.
 result<options> read_options(arguments given, const command_spec& command);
@@ -71,6 +71,9 @@ struct command_line {
 /// wrong with the words, itself.
 /// @param command a name of the table
 command_line open_command_line(std::string_view command, arguments words);
+
+/// How the words after `gatehouse help` are read, which is no command of the table.
+const command_spec& help_words();
 
 /// What the whole command line of `gatehouse`, from its command on, asks failures to be told as
 /// that come before open_command_line(). Where no such command is known it is read as of the one

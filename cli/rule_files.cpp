@@ -19,6 +19,19 @@ std::string current_folder() {
   return text;
 }
 
+namespace {
+
+/// Why a file cannot be read, without its path, which stands before every problem of it.
+std::string without_path(std::string why, const std::string& path) {
+  for (const auto& [with, without] :
+       {std::pair{" " + path + ": ", std::string{": "}}, std::pair{path + " is ", std::string{}}})
+    if (const auto at = why.find(with); at != std::string::npos)
+      return why.replace(at, with.size(), without);
+  return why;
+}
+
+} // namespace
+
 std::vector<policy::rule_file> read_rule_files(const std::vector<std::string>& paths) {
   std::vector<policy::rule_file> files;
   policy::rule_file_options how;
@@ -28,7 +41,7 @@ std::vector<policy::rule_file> read_rule_files(const std::vector<std::string>& p
     const auto text = config::read_text_file(path, policy::largest_rule_file);
     std::string why;
     if (!text)
-      why = text.error().message;
+      why = without_path(text.error().message, path);
     else if (!*text)
       why = "the file does not exist";
     else if (const auto bad = find_invalid_utf8(**text))
@@ -38,7 +51,6 @@ std::vector<policy::rule_file> read_rule_files(const std::vector<std::string>& p
       const auto& gates = files.back().gates;
       how.earlier_gates.insert(how.earlier_gates.end(), gates.begin(), gates.end());
     } else {
-      if (why.starts_with(path + " ")) why.erase(0, path.size() + 1); // it stands before it
       policy::rule_file file;
       file.file = path;
       file.unreadable = true;
@@ -64,7 +76,9 @@ bool complain_about(const std::vector<policy::rule_file>& files) {
   for (const auto& file : files)
     for (const auto& problem : file.problems) {
       complain({errc::invalid_rules, config::describe(problem),
-                file.unreadable ? "Correct the path, or what stands there." : ""});
+                file.unreadable ? "Name a rule file: a plain text file that is there and that you "
+                                  "may read."
+                                : ""});
       any = true;
     }
   return any;

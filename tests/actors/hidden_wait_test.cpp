@@ -110,8 +110,8 @@ TEST_SUITE("actors.hidden_wait") {
     CHECK_FALSE(over.held);
     CHECK(over.counts == 0s); // what comes from here on counts, as it comes
     CHECK_FALSE(p.after(1s, 3, host_wait::begins).held);
-    CHECK(p.after(10min, 2, host_wait::unanswered).counts == 1h); // it takes its turn
-    CHECK(p.wait.look(p.now).held);                               // until as much is hidden again
+    CHECK(p.after(10min, 2, host_wait::unanswered).counts == 50min); // what it had hidden
+    CHECK(p.wait.look(p.now).held); // until as much is hidden again
     // Somebody has come back, and is asked as usual.
     CHECK(p.after(1min, 3, host_wait::answered).at_most == hidden_wait::usual_most);
   }
@@ -124,6 +124,44 @@ TEST_SUITE("actors.hidden_wait") {
       p.after(1s, i % 4, host_wait::pauses);
     }
     CHECK(hidden == hidden_wait::usual_most);
+  }
+
+  TEST_CASE(
+      "§95 a hook's yes to one host settled what was waited for another that nobody answered") {
+    process p;
+    p.after(0s, 1, host_wait::begins);
+    p.after(10s, 2, host_wait::begins);
+    CHECK(p.after(1s, 2, host_wait::decided).counts == 0s);
+    CHECK(p.after(4s, 1, host_wait::unanswered).counts ==
+          14s); // all but the second that it decided
+    // Its own question's wait does not count.
+    p.after(0s, 3, host_wait::begins);
+    p.after(5s, 3, host_wait::decided);
+    p.after(0s, 4, host_wait::begins);
+    CHECK(p.after(2s, 4, host_wait::unanswered).counts == 2s);
+  }
+
+  TEST_CASE("§95 a program lived as long as it liked by ever new hosts that a hook allowed") {
+    process p;
+    hidden_wait::duration hidden{};
+    for (int i = 0; i < 5000; ++i) {
+      if (p.after(0s, i, host_wait::begins).held) hidden += 1s;
+      p.after(1s, i, host_wait::decided);
+    }
+    CHECK(hidden == hidden_wait::usual_most);
+    CHECK(p.counted == 0s);
+    p.after(0s, 1, host_wait::begins);
+    CHECK_FALSE(p.after(1s, 1, host_wait::answered).held);
+    CHECK(p.after(1s, 1, host_wait::begins).at_most == hidden_wait::usual_most);
+  }
+
+  TEST_CASE("§95 what was waited when the limit ran already was taken off it again") {
+    process p;
+    p.after(0s, 1, host_wait::begins);
+    CHECK_FALSE(p.wait.look(p.now += 1h).held);
+    CHECK_FALSE(p.after(0s, 2, host_wait::begins).held);
+    CHECK(p.after(10min, 2, host_wait::unanswered).counts == 0s); // nothing of it was hidden
+    CHECK(p.after(0s, 1, host_wait::unanswered).counts == 1h);
   }
 
   TEST_CASE("§95 an early or late look changes nothing") {

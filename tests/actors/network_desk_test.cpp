@@ -341,6 +341,17 @@ TEST_SUITE("actors.network_desk") {
     CHECK(allowed(d.want("r1", 3, wish_for("new.test"))));
   }
 
+  TEST_CASE("§95 what a hook or the automatic reviewer said of one host settled every other wait") {
+    for (const auto who : {reviewer_kind::hook, reviewer_kind::guardian}) {
+      network_desk d;
+      d.open("r1", terms_of("a"));
+      const auto asked = only<desk::ask_review>(d.want("r1", 1, wish_for("new.test")));
+      auto answer = answer_to(asked.request, review_decision::approved);
+      answer.reviewer = who;
+      CHECK(only<desk::hold>(d.answered(answer)).what == host_wait::decided);
+    }
+  }
+
   TEST_CASE("§110 §112 a question whose connection has gone stands before the person for ever, and "
             "a late answer opens or keeps something") {
     const auto answers = std::make_shared<host_answers>();

@@ -170,10 +170,9 @@ TEST_SUITE("cli.command_table") {
         {{"sandbox", "--no-such", "ls", "--json"}, none},
         {{"policy", "explain", "--no-such", "ls", "--json"}, none},
         {{"policy", "check", "--no-such", "--json"}, none}, // a word of the command there
-        {{"run", "--justification", "--jsonl"}, none},      // a value
-        {{"run", "--profle", "--jsonl", "ls"}, none},       // of the option that was meant
+        {{"run", "--profile=--json"}, none},                // a value
         {{"run", "--profile", "--json"}, report},           // whose value was forgotten
-        {{"run", "--profile=--json"}, none},
+        {{"run", "--profle", "--json", "ls"}, report},      // the same of the option that was meant
         {{"run", "--no-such", "--json", "ls"}, report},
         {{"run", "--profle", "x", "--json", "ls"}, report},
         {{"run", "--profle=x", "--json", "ls"}, report},
@@ -195,6 +194,9 @@ TEST_SUITE("cli.command_table") {
         {{"policy", "explan", "ls", "--json"}, none},
         {{"entirely-else", "ls", "--json"}, none},
         {{"entirely-else", "--json"}, failure},
+        {{"help", "nope", "--json"}, failure},
+        {{"help", "--json", "nope"}, failure},
+        {{"help", "--", "nope", "--json"}, none},
     };
     for (const auto& [words, wanted] : rows) {
       std::string line;
@@ -212,6 +214,33 @@ TEST_SUITE("cli.command_table") {
           "`--json` takes no value; leave `=1` out");
   }
 
+  TEST_CASE("§204 the value of an option was taken from the option behind it") {
+    const auto* run = find_command("run");
+    const auto* batch = find_command("batch");
+    REQUIRE((run && batch));
+    CHECK(read(*run, {"--profile", "--json", "--", "true"}).error().message ==
+          "`--profile` needs a value; where `--json` is meant to be it, write `--profile=--json`");
+    CHECK(read(*run, {"--justification", "--cwd", "/", "ls"}).error().message ==
+          "`--justification` needs a value; where `--cwd` is meant to be it, write "
+          "`--justification=--cwd`");
+    CHECK_FALSE(read(*run, {"--cwd", "--", "true"}));
+    CHECK_FALSE(read(*run, {"--profile", "--help"}));
+    CHECK_FALSE(read(*batch, {"--journal", "-j", "4", "calls"}));
+    CHECK(read(*run, {"--profile=--json", "ls"})->value("--profile") == "--json");
+    CHECK(read(*run, {"--justification", "--json is wanted", "ls"})->value("--justification") ==
+          "--json is wanted");
+    CHECK(read(*run, {"--shell", "--nothing-of-ours"})->value("--shell") == "--nothing-of-ours");
+    const auto whole = read_words(std::vector<const char*>{"--cwd", "--json"}, *run);
+    CHECK(whole.for_program);
+  }
+
+  TEST_CASE("§204 another option was suggested than the one whose beginning was given") {
+    const auto* run = find_command("run");
+    REQUIRE(run);
+    CHECK(nearest_option(*run, "--js") == "--json");
+    CHECK(nearest_option(*run, "--prof") == "--profile");
+  }
+
   TEST_CASE("§204 a short name is the same option as its long one") {
     const auto* batch = find_command("batch");
     REQUIRE(batch);
@@ -225,7 +254,6 @@ TEST_SUITE("cli.command_table") {
     CHECK(read(*run, {"--profle", "x"}).error().message ==
           "`--profle` is not an option of this command; did you mean `--profile`?");
     CHECK(read(*run, {"--yes"}).error().message == "`--yes` is not an option of this command");
-    CHECK(nearest_option(*find_command("run"), "--js") == "--json"); // not "--ask"
     CHECK(nearest_command("snadbox") == "sandbox");
     CHECK(nearest_command("polcy") == "policy");
     CHECK(nearest_command("entirely-else").empty());

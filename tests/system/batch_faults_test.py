@@ -253,8 +253,39 @@ class Faults(RunCase):
             out, said = run.communicate(timeout=GRACE_S)
         self.assertEqual(run.returncode, 1, said)
         self.assertIn("the daemon cannot be used", said)
-        self.assertEqual([json.loads(line)["result"]["output"] for line in out.splitlines()], ["two\n", "three\n"])
+        self.assertEqual([(r["callId"], r["result"]["status"], r["result"].get("output") or "") for r in map(json.loads, out.splitlines())],
+                         [("c0", "interrupted", ""), ("c1", "completed", "two\n"), ("c2", "completed", "three\n"), ("c3", "interrupted", "")])
         self.assertIn("2 fine, 2 interrupted", said)
+        self.assertIn("by its journal", said)
+
+    def test_202_calls_that_may_have_run_were_not_named_when_the_daemon_went_away_without_a_journal(self):
+        server = subprocess.Popen([GATEHOUSE, "serve", "--profile", "workspace-write"], cwd=self.ws, env=self.env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        path = self.file(self.lines(*["echo began >> log; sleep 50"] * 5))
+        argv = [GATEHOUSE, "batch", "--cwd", self.ws, "--url", server.stdout.readline().strip(), "-j", "3", "--json", path]
+        with subprocess.Popen(argv, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            while run.poll() is None and len(self.log()) < 3:
+                time.sleep(0.01)
+            server.kill()
+            out, said = run.communicate(timeout=GRACE_S)
+        *told, last = map(json.loads, out.splitlines())
+        self.assertEqual(sorted((r["callId"], r["result"]["status"]) for r in told), [(f"c{n}", "interrupted") for n in range(3)], said)
+        summary = last["summary"]
+        self.assertEqual((run.returncode, summary["interrupted"], summary["not_run"]), (1, 3, 2), said)
+        self.assertEqual(summary["not_fine"], [{"ending": "interrupted", "calls": 3, "first": ["c0", "c1", "c2"]}])
+        self.assertIn("without --journal every call runs again", last["failure"]["remedy"])
+
+    def test_202_calls_that_no_daemon_was_sent_were_told_as_interrupted(self):
+        token = self.file("x", "token")
+        os.chmod(token, 0o600)
+        argv = [GATEHOUSE, "batch", "--cwd", self.ws, "--url", "ws://127.0.0.1:1", "--token-file", token, "--json", self.file(self.lines("true"))]
+        done = subprocess.run(argv, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=GRACE_S, check=False)
+        last = json.loads(done.stdout)
+        self.assertEqual((done.returncode, last["summary"]["interrupted"], last["summary"]["not_run"]), (1, 0, 1), done.stderr)
+        self.assertIn("no call has run", last["failure"]["remedy"])
 
     def test_202_what_had_finished_before_was_counted_as_not_run_when_the_next_run_was_stopped(self):
         path = self.file(self.lines("echo $$ > pid; sleep 50", "echo two", "echo three", "true"))

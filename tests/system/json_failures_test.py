@@ -130,6 +130,49 @@ class JsonFailures(RunCase):
             document = json.loads(done.stdout)
             self.assertEqual((done.returncode, document["exit_status"], document["failure"]["kind"]), (2, 2, "invalid_request"), words)
 
+    def test_204_help_of_no_command_was_told_without_a_document_or_with_json_in_its_name(self):
+        for words in (["help", "nope", "--json"], ["help", "--json", "nope"]):
+            done = self.gatehouse(*words)
+            self.assertEqual((done.returncode, json.loads(done.stdout)["failure"]["message"]), (2, "`nope` is not a command"), words)
+        done = self.gatehouse("help", "run", "--nope")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("`--nope` is not an option", done.stderr)
+
+    def test_204_an_option_before_the_command_was_told_without_where_it_belongs(self):
+        done = self.gatehouse("--json", "run", "--", "true")
+        failure = json.loads(done.stdout)["failure"]
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("`--json` stands where a command must; put the option behind the command", failure["message"])
+        self.assertIn("gatehouse run --json", failure["remedy"])
+
+    def test_204_an_option_whose_value_was_forgotten_took_the_option_behind_it(self):
+        for option in ("--profile", "--cwd", "--justification"):
+            done = self.gatehouse("run", option, "--json", "--", "true")
+            self.assertEqual((done.returncode, json.loads(done.stdout)["exit_status"]), (2, 2), option)
+            self.assertIn(f"`{option}` needs a value", done.stderr)
+            self.assertIn(f"`{option}=--json`", done.stderr)
+
+    def test_204_a_rule_file_that_cannot_be_read_was_told_without_a_next_step_or_with_its_path_twice(self):
+        for path in (self.ws, NOWHERE):
+            done = self.gatehouse("policy", "test", path)
+            self.assertEqual(done.returncode, 1, path)
+            self.assertEqual(done.stderr.count(path), 1, done.stderr)
+            self.assertIn("next: ", done.stderr)
+
+    def test_205_the_kinds_of_entries_were_not_named(self):
+        done = self.gatehouse("audit", "list", "--kind", "bogus")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the kinds are session, request, decision, question,", done.stderr)
+
+    def test_133_a_justification_could_say_something_else_at_a_terminal(self):
+        text = "a\x9b31m\u202eb \U000e0041 é"
+        with open(self.ws + "/j.rules", "w", encoding="utf-8") as file:
+            file.write(f'prefix_rule(pattern=["ls"], decision="prompt", justification="{text}")\n')
+        done = self.gatehouse("policy", "check", "--pretty", "--rules", "j.rules", "ls")
+        self.assertIn("a\\u009b31m\\u202eb \\udb40\\udc41 é", done.stdout)
+        told = json.loads(done.stdout)
+        self.assertEqual(told["matchedRules"][0]["prefixRuleMatch"]["justification"], text)
+
     def test_204_json_among_the_words_of_a_program_asks_for_nothing(self):
         for words in (["run", "--cwd", NOWHERE, "--", "ls", "--json"], ["policy", "check", "--rules", NOWHERE, "ls", "--json"],
                       ["run", "--no-such", "ls", "--json"], ["sandbox", "--no-such", "ls", "--json"], ["runn", "ls", "--json"],
