@@ -93,8 +93,8 @@ result<void> batch_journal::read(const journal_owner& owner) {
   std::string text;
   char bytes[65536];
   ssize_t count = 0;
-  while ((count = ::read(fd_, bytes, sizeof bytes)) > 0)
-    text.append(bytes, static_cast<std::size_t>(count));
+  while ((count = ::read(fd_, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR))
+    if (count > 0) text.append(bytes, static_cast<std::size_t>(count));
   if (count < 0) return failed(path_, "the journal cannot be read");
   journal_line head;
   const auto items = static_cast<std::int64_t>(owner.items);

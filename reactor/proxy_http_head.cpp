@@ -217,7 +217,6 @@ http_head_reader::state http_head_reader::parse_header(std::string_view line) {
     head_.chunked = true;
   } else if (equal_caseless(name, "expect")) {
     if (!equal_caseless(value, "100-continue")) return refuse(417, "this expectation is unknown");
-    head_.wants_continue = true;
   }
   head_.headers.emplace_back(name, value);
   return state::more;

@@ -23,7 +23,6 @@ struct http_request_head {
   std::vector<std::string> host_headers;                    ///< values of `Host`, at most one
   std::optional<std::uint64_t> content_length;
   bool chunked = false;
-  bool wants_continue = false; ///< `Expect: 100-continue`
 };
 
 /// Reads one request head as it arrives. Ours rather than a library's, because this is the place

@@ -14,7 +14,7 @@ namespace gatehouse::actors {
 
 /// Who may connect to this server (reference protocol 5.7).
 struct admission_terms {
-  std::optional<sha256_hash> agent_token;    ///< SHA-256; unset: no token gives this authority
+  std::optional<sha256_hash> agent_token;    ///< unset: no token gives this authority
   std::optional<sha256_hash> reviewer_token; ///< likewise
   bool open_to_agents = false;      ///< without a token a connection has an agent's authority
   std::vector<std::string> origins; ///< that a page may have, "https://host[:port]" exactly

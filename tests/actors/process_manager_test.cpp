@@ -212,8 +212,9 @@ TEST_SUITE("actors.process_manager") {
     CHECK(stage.no_process_left());
   }
 
-  TEST_CASE("§127 BR-134 a call that is stopped while it waits takes its process with it, and no "
-            "other") {
+  TEST_CASE(
+      "§121 §127 BR-134 a call that is stopped while it waits takes its process with it, and no "
+      "other") {
     process_stage stage;
     REQUIRE(stage.exec("exec sleep 600", 1ms).result.session_id == 1000);
     const auto waiting =

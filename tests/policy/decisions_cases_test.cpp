@@ -41,7 +41,7 @@ bool may_be_stricter(const boost::json::object& row) {
 
 TEST_SUITE("policy.decisions_cases") {
   TEST_CASE(
-      "§31 §32 §33 no recorded command that must ask or be refused runs, and few ask in vain") {
+      "§D1 §31 §32 §33 no recorded command that must ask or be refused runs, and few ask in vain") {
     int rows = 0;
     int needless = 0;
     for (const auto& row : tests::load_cases("decisions.jsonl")) {
