@@ -1,7 +1,8 @@
 #include "actors/endpoint/admission.hpp"
 
+#include "protocol/ascii_text.hpp"
+
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -50,9 +51,9 @@ bool same_digest(const sha256_hash& a, const sha256_hash& b) {
 std::optional<std::string> bearer_of(const http_request& request) {
   const auto* value = request.header("authorization");
   constexpr std::string_view scheme = "bearer ";
-  if (!value || value->size() <= scheme.size()) return std::nullopt;
-  for (std::size_t i = 0; i < scheme.size(); ++i)
-    if (std::tolower(static_cast<unsigned char>((*value)[i])) != scheme[i]) return std::nullopt;
+  if (!value || value->size() <= scheme.size() ||
+      to_lower_ascii(std::string_view{*value}.substr(0, scheme.size())) != scheme)
+    return std::nullopt;
   return value->substr(scheme.size());
 }
 
