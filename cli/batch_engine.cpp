@@ -97,7 +97,9 @@ void remote_engine::opened() {
   line_->send(closed(std::move(open)));
 }
 
-void remote_engine::call(std::int64_t number, const std::string& call_id, const batch_item& item) {
+void remote_engine::start(const std::string& call_id, const batch_item& item, done on_end) {
+  const auto number = ++last_;
+  calls_[number] = {call_id, std::move(on_end)};
   auto out = request_of(number, "tool/call");
   out.field("threadId", thread_);
   out.field("callId", call_id);
@@ -105,12 +107,6 @@ void remote_engine::call(std::int64_t number, const std::string& call_id, const 
   out.key("arguments");
   out.raw(item.json);
   line_->send(closed(std::move(out)));
-}
-
-void remote_engine::start(const std::string& call_id, const batch_item& item, done on_end) {
-  const auto number = ++last_;
-  calls_[number] = {call_id, &item, std::move(on_end)};
-  if (!thread_.empty()) call(number, call_id, item);
 }
 
 void remote_engine::stop() {
@@ -143,8 +139,6 @@ void remote_engine::received(std::string_view text) {
     const auto name = info ? info->optional_text("id") : result<std::string>{""};
     if (!thread || !name || name->empty()) return broken("it opened no thread");
     thread_ = *name;
-    for (const auto& [waiting_number, one] : calls_)
-      call(waiting_number, one.call_id, *one.item);
     return;
   }
   auto found = calls_.extract(*number);

@@ -22,14 +22,14 @@ public:
 
   virtual ~batch_engine() = default;
   [[nodiscard]] virtual reactor::event_loop& loop() = 0;
-  /// `on_end` is called once, later, unless `failure` comes to be.
+  /// May calls be started? Until it is so, or has failed, the loop has to turn.
+  [[nodiscard]] virtual bool ready() const = 0;
+  /// A ready one. `on_end` is called once, later, unless `failure` comes to be.
   virtual void start(const std::string& call_id, const batch_item& item, done on_end) = 0;
   /// Ends what runs; the ends still come.
   virtual void stop() = 0;
   /// Why nothing more will end; without a remedy.
   [[nodiscard]] virtual std::optional<error> failure() const = 0;
-  /// Of a failed one: whether calls that were started may have begun.
-  [[nodiscard]] virtual bool may_have_run() const = 0;
 };
 
 /// Runs them in a thread of this program.
@@ -39,10 +39,10 @@ public:
   local_engine(actors::thread_host& host, const actors::thread_handle& thread)
       : host_{host}, thread_{thread} {}
   [[nodiscard]] reactor::event_loop& loop() override { return host_.loop(); }
+  [[nodiscard]] bool ready() const override { return true; }
   void start(const std::string& call_id, const batch_item& item, done on_end) override;
   void stop() override;
   [[nodiscard]] std::optional<error> failure() const override { return std::nullopt; }
-  [[nodiscard]] bool may_have_run() const override { return true; }
 
 private:
   actors::thread_host& host_;
@@ -65,15 +65,14 @@ public:
   remote_engine(reactor::event_loop& loop, remote_terms terms);
   ~remote_engine() override;
   [[nodiscard]] reactor::event_loop& loop() override { return loop_; }
+  [[nodiscard]] bool ready() const override { return !thread_.empty(); }
   void start(const std::string& call_id, const batch_item& item, done on_end) override;
   void stop() override;
   [[nodiscard]] std::optional<error> failure() const override { return failure_; }
-  [[nodiscard]] bool may_have_run() const override { return !thread_.empty(); }
 
 private:
   void opened();
   void received(std::string_view text);
-  void call(std::int64_t number, const std::string& call_id, const batch_item& item);
   void broken(std::string why);
 
   reactor::event_loop& loop_;
@@ -82,7 +81,6 @@ private:
   std::int64_t last_ = 2; ///< ids 1 and 2 are for initialize and thread/start
   struct waiting {
     std::string call_id;
-    const batch_item* item = nullptr;
     done on_end;
   };
   std::map<std::int64_t, waiting> calls_; ///< under way, by the id of the request

@@ -81,14 +81,15 @@ result<void> batch_run::run(const std::function<bool()>& stop) {
     if (!stopping_ && stop()) end_all();
     if (const auto why = engine_.failure(); why && !failure_) {
       failure_ = *why;
-      failure_->remedy = remedy_of(journal_, engine_.may_have_run());
+      failure_->remedy = remedy_of(journal_, engine_.ready());
     }
-    return running_.empty() || engine_.failure();
+    if (running_.empty() && engine_.ready()) start_more(); // it has just become so
+    return engine_.failure() || (running_.empty() && (engine_.ready() || is_all_begun()));
   });
   // What an earlier run has finished is told, however early this one ended.
   for (; next_ < static_cast<std::int64_t>(input_.items.size()); ++next_)
     if (const auto* entry = known(next_); entry && entry->finished) take_up(next_, *entry);
-  if (engine_.may_have_run()) lose_running();
+  lose_running();
   while (!untold_.empty()) // what waited for one that never came
     tell_next();
   counts_.not_run = input_.items.size() - done_;
@@ -125,15 +126,19 @@ void batch_run::take_up(std::int64_t index, const journal_entry& entry) {
   have(index, cut.call_id, rpc::to_json(cut));
 }
 
+bool batch_run::is_all_begun() const {
+  return next_ == static_cast<std::int64_t>(input_.items.size());
+}
+
 void batch_run::start_more() {
-  while (!stopping_ && running_.size() < terms_.jobs &&
-         next_ < static_cast<std::int64_t>(input_.items.size())) {
-    const auto index = next_++;
-    if (const auto* entry = known(index); entry && (entry->finished || !terms_.retry_started)) {
-      take_up(index, *entry);
+  while (!stopping_ && running_.size() < terms_.jobs && !is_all_begun()) {
+    const auto* entry = known(next_);
+    if (entry && (entry->finished || !terms_.retry_started)) {
+      take_up(next_++, *entry);
       continue;
     }
-    start(index);
+    if (!engine_.ready()) return; // nothing is noted as started before somebody can run it
+    start(next_++);
   }
 }
 

@@ -65,6 +65,7 @@ public:
 private:
   [[nodiscard]] const journal_entry* known(std::int64_t index) const;
   void take_up(std::int64_t index, const journal_entry& entry);
+  [[nodiscard]] bool is_all_begun() const;
   void start_more();
   void start(std::int64_t index);
   void begin(std::int64_t index);

@@ -287,6 +287,30 @@ class Faults(RunCase):
         self.assertEqual((done.returncode, last["summary"]["interrupted"], last["summary"]["not_run"]), (1, 0, 1), done.stderr)
         self.assertIn("no call has run", last["failure"]["remedy"])
 
+    def test_202_a_journal_had_calls_as_started_that_no_daemon_was_sent(self):
+        path = self.file(self.lines("echo one", "echo two"))
+        token = self.file("x", "token")
+        os.chmod(token, 0o600)
+
+        def batch(url, *options):
+            argv = [GATEHOUSE, "batch", "--cwd", self.ws, "--url", url, "--journal", self.journal, "--json", *options, path]
+            done = subprocess.run(argv, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=GRACE_S, check=False)
+            return done.returncode, json.loads(done.stdout.splitlines()[-1])["summary"]
+
+        nobody = "ws://127.0.0.1:1", "--token-file", token
+        status, summary = batch(*nobody)
+        self.assertEqual((status, summary["interrupted"], summary["not_run"]), (1, 0, 2))
+        server = subprocess.Popen([GATEHOUSE, "serve", "--profile", "workspace-write"], cwd=self.ws, env=self.env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        status, summary = batch(server.stdout.readline().strip())
+        self.assertEqual((status, summary["fine"], summary["not_run"]), (0, 2, 0))
+        # What is in the journal needs nobody to run it.
+        status, summary = batch(*nobody)
+        self.assertEqual((status, summary["fine"], summary["not_run"]), (0, 2, 0))
+
     def test_202_what_had_finished_before_was_counted_as_not_run_when_the_next_run_was_stopped(self):
         path = self.file(self.lines("echo $$ > pid; sleep 50", "echo two", "echo three", "true"))
         for run_number in range(2):
