@@ -63,13 +63,13 @@ reason find_system_danger(words argv) {
 reason find_loader_danger(std::string_view assignment) {
   const auto name = assignment.substr(0, assignment.find('='));
   const auto value = assignment.substr(std::min(name.size() + 1, assignment.size()));
-  bool loads =
-      is_one_of(name, {"LD_PRELOAD",       "LD_AUDIT",   "LD_LIBRARY_PATH",   "GCONV_PATH",
-                       "BASH_ENV",         "PYTHONPATH", "PYTHONHOME",        "PYTHONSTARTUP",
-                       "PERL5LIB",         "PERL5OPT",   "PERLLIB",           "RUBYLIB",
-                       "RUBYOPT",          "NODE_PATH",  "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
-                       "JDK_JAVA_OPTIONS", "LUA_INIT",   "GIT_EXEC_PATH",     "GIT_TEMPLATE_DIR",
-                       "GCC_EXEC_PREFIX"});
+  bool loads = is_one_of(
+      name,
+      {"LD_PRELOAD",        "LD_AUDIT",       "LD_LIBRARY_PATH",  "GCONV_PATH",    "BASH_ENV",
+       "PERL5DB",           "PYTHONPATH",     "PYTHONHOME",       "PYTHONSTARTUP", "PERL5LIB",
+       "PERL5OPT",          "PERLLIB",        "RUBYLIB",          "RUBYOPT",       "NODE_PATH",
+       "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",  "JDK_JAVA_OPTIONS", "LUA_INIT",      "GIT_EXEC_PATH",
+       "GIT_TEMPLATE_DIR",  "GCC_EXEC_PREFIX"});
   loads = loads || name.starts_with("DYLD_");
   if (name == "NODE_OPTIONS")
     for (std::string_view option : {"--require", "-r", "--import", "--loader", "--experimental-l"})
@@ -78,9 +78,26 @@ reason find_loader_danger(std::string_view assignment) {
   return std::string{name} + " makes the program load code of the caller's choice";
 }
 
+/// A start-up file that another one is put in the place of: `ENV=./x sh -i`, `HOME=. bash -i`.
+reason find_startup_danger(const command_segment& segment, std::string_view assignment) {
+  const auto name = assignment.substr(0, assignment.find('='));
+  const auto shell = program_name(segment.argv[0]);
+  const auto args = words{segment.argv}.subspan(1);
+  const bool starts_up = any_has_short(args, 'i') || any_has_short(args, 'l') ||
+                         any_abbreviates(args, "login") || args.empty();
+  const bool reads =
+      (name == "ENV" && starts_up &&
+       is_one_of(shell, {"sh", "ash", "dash", "ksh", "mksh", "posh", "busybox"})) ||
+      (name == "HOME" && starts_up && is_one_of(shell, {"bash", "fish", "ksh", "sh", "zsh"})) ||
+      (name == "ZDOTDIR" && shell == "zsh") || (name == "XDG_CONFIG_HOME" && shell == "fish");
+  if (!reads) return std::nullopt;
+  return std::string{name} + " makes the shell run a start-up file of the caller's choice";
+}
+
 reason find_loader_danger(const command_segment& segment) {
   for (const auto& assignment : segment.assignments) {
     if (auto why = find_loader_danger(assignment)) return why;
+    if (auto why = find_startup_danger(segment, assignment)) return why;
     if (assignment.starts_with("GIT_CONFIG_KEY_") &&
         to_lower_ascii(assignment).ends_with("=clean.requireforce"))
       return "with this setting git clean deletes untracked files without -f";

@@ -84,7 +84,7 @@ void thread_book::update(const std::shared_ptr<thread_entry>& entry, const threa
   order.terms = std::make_shared<const thread_terms>(opening->terms);
   order.roots = opening->roots;
   order.profile = opening->profile;
-  order.done = [entry, wishes, opening = *std::move(opening),
+  order.done = [entry, wishes = thread_wishes{wishes}, opening = *std::move(opening),
                 done = std::move(done)](const result<void>& how) mutable {
     if (how) {
       keep_hidden(entry->opening.terms.shell, opening.terms.shell);

@@ -69,6 +69,7 @@ private:
   void hidden_expansions(words all, const context& at);
 
   void embedded_commands(words all, const context& at);
+  void daemon_starter(words all, const context& at);
   void given_words(words inner, std::string_view replaced, std::string_view input,
                    const context& at);
   void settings_of_builders(words all, std::string_view name, const context& at);
@@ -80,6 +81,7 @@ private:
   void cmake(words all, const context& at);
   void embedded_code(words all, const context& at);
   void code(const word& text, std::string_view of, const context& at, bool backticks);
+  void python_module(words module_and_rest, const context& at);
   void awk_program(words all, const context& at);
   void sed_program(words all, const context& at);
   void powershell(words all, const context& at);
@@ -91,7 +93,8 @@ private:
     std::vector<word> file_and_arguments;
     std::string of; ///< the program that runs it; for messages
     bool backticks = false;
-    context at; ///< points to nothing
+    bool is_module = false; ///< the file's name may go on with an extension, or be a part of it
+    context at;             ///< points to nothing
   };
   /// What a command of the script puts into a file: text, or what other files hold.
   struct written_file {
@@ -101,6 +104,8 @@ private:
   };
   void runs_file(text_kind kind, words file_and_arguments, std::string_view of, const context& at,
                  bool backticks = false);
+  void loads_code(const word& module, std::string_view of, const context& at,
+                  bool backticks = false);
   void runs_input_file(text_kind kind, std::string_view of, const context& at,
                        bool backticks = false);
   void list_run_file(words file_and_arguments, bool is_shell, std::string_view of,
@@ -108,6 +113,7 @@ private:
   void note_writes(const script_reading& reading, const found_command& found);
   void note_copies(words all);
   void note_code_writes(const word& code);
+  void note_imports(const word& code, const context& at);
   void changes_text(std::string_view file, const context& at);
   void read_below_folders();
   void note_folder(const word& folder);

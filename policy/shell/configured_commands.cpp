@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 /// Commands that a program is told to run by its environment or its configuration.
 namespace gatehouse::policy::shell {
@@ -103,12 +104,26 @@ bool names_cmake_program(std::string_view setting) noexcept {
 
 namespace {
 
+/// As make and tar read them: blanks apart, with quotes and backslashes.
 std::vector<word> option_words(std::string_view program, std::string_view text) {
   std::vector<word> words{{.text = std::string(program)}};
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find_first_of(" \t\n", at), text.size());
-    if (end > at) words.push_back({.text = std::string(text.substr(at, end - at))});
-    at = end + 1;
+  bool open = false;
+  char quote = '\0';
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote == '\0' && (c == ' ' || c == '\t' || c == '\n')) {
+      open = false;
+      continue;
+    }
+    if (!std::exchange(open, true)) words.emplace_back();
+    if (c == '\\' && at + 1 < text.size())
+      words.back().text += text[++at];
+    else if (c == quote)
+      quote = '\0';
+    else if (quote == '\0' && (c == '"' || c == '\''))
+      quote = c;
+    else
+      words.back().text += c;
   }
   return words;
 }
@@ -294,6 +309,15 @@ void analyzer::git_commands(words all, const context& at) {
         value->text.erase(0, equals + 1);
         git_setting(key, *std::move(value), "git clone -c", other);
       }
+  if (subcommand == "for-each-repo") {
+    auto inner = rest.subspan(1);
+    while (!inner.empty() && inner.front().text.starts_with('-'))
+      inner = inner.subspan(
+          inner.front().text == "--config" ? std::min<std::size_t>(2, inner.size()) : 1);
+    std::vector<word> other_git{all.front()};
+    other_git.insert(other_git.end(), inner.begin(), inner.end());
+    return inner_command(other_git, true, "git", other);
+  }
   if (subcommand == "submodule" || subcommand == "bisect") {
     const auto verb = std::find_if(rest.begin() + 1, rest.end(), [](const word& w) {
       return w.text == "foreach" || w.text == "run";

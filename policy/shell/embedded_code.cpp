@@ -1,4 +1,3 @@
-#include "policy/command_words.hpp"
 #include "policy/shell/analyzer.hpp"
 #include "policy/shell/characters.hpp"
 #include "policy/shell/special_commands.hpp"
@@ -6,75 +5,21 @@
 #include <algorithm>
 #include <array>
 
-/// Programs that other languages start: `python3 -c`, `perl -e`, `awk`.
+/// What a text of another language starts.
 namespace gatehouse::policy::shell {
 namespace {
 
-struct language {
-  std::string_view family;  ///< base name without version
-  std::string_view shorts;  ///< options whose value is code
-  std::string_view longs{}; ///< the same, long ones
-  bool backticks = false;   ///< `…` runs a command
-};
-constexpr auto languages = std::to_array<language>({
-    {"bun", "ep", "eval print"},
-    {"clojure", "e", "eval"},
-    {"deno", ""},
-    {"elixir", "e", "eval"},
-    {"emacs", "", "eval execute"},
-    {"erl", "", "eval"},
-    {"ghc", "e"},
-    {"groovy", "e"},
-    {"guile", "c"},
-    {"julia", "eE", "eval print", true},
-    {"lua", "e"},
-    {"luajit", "e"},
-    {"node", "ep", "eval print"},
-    {"nodejs", "ep", "eval print"},
-    {"octave", "", "eval"},
-    {"osascript", "e"},
-    {"perl", "eE", "", true},
-    {"php", "rBRE", "run", true},
-    {"pypy", "c"},
-    {"python", "c"},
-    {"R", "e"},
-    {"racket", "e", "eval"},
-    {"raku", "e", "", true},
-    {"Rscript", "e"},
-    {"ruby", "e", "", true},
-    {"sbcl", "", "eval"},
-    {"scala", "e"},
-});
-
-const language* find_language(std::string_view name) {
-  while (!name.empty() && (is_digit(name.back()) || name.back() == '.'))
-    name.remove_suffix(1);
-  const auto* found = std::find_if(languages.begin(), languages.end(),
-                                   [&](const language& l) { return l.family == name; });
-  return found == languages.end() ? nullptr : found;
-}
-
-/// `bun run x`: the word is no file of code.
-bool names_subcommand(std::string_view family, std::string_view word) {
-  return (family == "bun" || family == "deno") &&
-         word.find_first_of("./") == std::string_view::npos;
-}
-
-bool is_awk(std::string_view name) {
-  return name == "awk" || name == "gawk" || name == "mawk" || name == "nawk" ||
-         name == "original-awk";
-}
-
 /// Names by which languages start programs. Sorted.
-constexpr std::array<std::string_view, 48> starting_names = {
-    "Deno",      "Open3",      "Popen",           "check_call",  "check_output", "child_process",
-    "exec",      "execFile",   "execFileSync",    "execSync",    "execl",        "execle",
-    "execlp",    "execlpe",    "execv",           "execve",      "execvp",       "execvpe",
-    "fork",      "getoutput",  "getstatusoutput", "open3",       "passthru",     "pcntl_exec",
-    "popen",     "popen2",     "popen3",          "posix_spawn", "posix_spawnp", "proc_open",
-    "pty",       "qx",         "run_command",     "shell",       "shell_exec",   "shellout",
-    "spawn",     "spawnSync",  "spawnl",          "spawnlp",     "spawnv",       "spawnvp",
-    "startfile", "subprocess", "syscall",         "system",      "system2",      "wordexp"};
+constexpr std::array<std::string_view, 51> starting_names = {
+    "Deno",       "Open3",    "Popen",     "check_call",      "check_output", "child_process",
+    "esyscmd",    "exec",     "execFile",  "execFileSync",    "execSync",     "execl",
+    "execle",     "execlp",   "execlpe",   "execv",           "execve",       "execvp",
+    "execvpe",    "fork",     "getoutput", "getstatusoutput", "open3",        "passthru",
+    "pcntl_exec", "popen",    "popen2",    "popen3",          "posix_spawn",  "posix_spawnp",
+    "proc_open",  "pty",      "qx",        "run_command",     "sh",           "shell",
+    "shell_exec", "shellout", "spawn",     "spawnSync",       "spawnl",       "spawnlp",
+    "spawnv",     "spawnvp",  "startfile", "subprocess",      "syscall",      "syscmd",
+    "system",     "system2",  "wordexp"};
 
 bool is_starting_name(std::string_view name) {
   return std::binary_search(starting_names.begin(), starting_names.end(), name);
@@ -102,7 +47,7 @@ bool starts_programs(std::string_view code, bool backticks) {
         return true;
       if (pipe && at > 0 && (code[at - 1] == '"' || code[at - 1] == '\'')) return true;
       if (pipe && (code.substr(at + 1, 1) == "\"" || code.substr(at + 1, 1) == "'")) return true;
-      if (code.substr(at, 2) == "%x") return true;
+      if (code.substr(at, 2) == "%x" || code.substr(at, 3) == "\".!") return true; // ruby, scala
       ++at;
       continue;
     }
@@ -111,7 +56,13 @@ bool starts_programs(std::string_view code, bool backticks) {
       ++end;
     const auto name = code.substr(at, end - at);
     if (is_starting_name(name)) return true;
-    if (name == "execute" && code.substr(0, at).ends_with("os.")) return true; // lua
+    const auto before = code.substr(0, at);
+    if (name == "execute" && (before.ends_with("os.") || before.ends_with("\".") || // lua, groovy
+                              before.ends_with("'.")))
+      return true;
+    if (name == "command" && before.ends_with("Sys.")) return true;                // ocaml
+    if (name == "cmd" && (before.ends_with("os:") || before.ends_with("System."))) // erlang, elixir
+      return true;
     at = end;
   }
   return false;
@@ -156,18 +107,6 @@ std::vector<literal> string_literals(std::string_view code, bool backticks) {
   return found;
 }
 
-/// Options by which an interpreter goes on with what is typed to it.
-bool is_dialogue_option(std::string_view family, std::string_view option) {
-  if (family == "php") return option == "-a";
-  if (family == "perl") return option.starts_with("-d");
-  if (family == "python" || family == "pypy")
-    return option.size() > 1 && option[0] == '-' && option[1] != '-' &&
-           option.find_first_not_of("bBdEiIOPqsSuv", 1) == std::string_view::npos &&
-           option.find('i') != std::string_view::npos;
-  return lists_word("julia lua luajit node nodejs racket", family) &&
-         lists_word("-i --interactive", option);
-}
-
 /// A guess, and a generous one.
 bool may_write_files(std::string_view code) {
   constexpr std::array<std::string_view, 9> signs = {"write", "'w",   "\"w",    "'a'", "\"a\"",
@@ -186,6 +125,7 @@ void analyzer::code(const word& text, std::string_view of, const context& at, bo
   if (!text.known)
     unreadable("the program given to `" + std::string(of) + "` is only known when it runs");
   note_code_writes(text);
+  note_imports(text, at);
   if (!starts_programs(text.text, backticks)) return;
   unreadable("the program given to `" + std::string(of) + "` starts other programs");
   const auto literals = string_literals(text.text, backticks);
@@ -212,6 +152,26 @@ void analyzer::code(const word& text, std::string_view of, const context& at, bo
   run_list();
 }
 
+/// Modules that the program loads.
+void analyzer::note_imports(const word& code, const context& at) {
+  constexpr std::size_t most = 64;
+  std::size_t left = most;
+  const std::string_view text = code.text;
+  for (const std::string_view keyword : {"import", "from", "require", "use", "load", "dofile"})
+    for (auto found = text.find(keyword); found != std::string_view::npos && left > 0;
+         found = text.find(keyword, found + 1)) {
+      const auto begin = text.find_first_not_of(" \t(\"'`./", found + keyword.size());
+      if (begin == std::string_view::npos || begin == found + keyword.size()) continue;
+      auto end = begin;
+      while (end < text.size() && (is_name_part(text[end]) || text[end] == '.' ||
+                                   text[end] == '/' || text[end] == ':' || text[end] == '-'))
+        ++end;
+      --left;
+      if (end > begin)
+        loads_code(word{.text = std::string(text.substr(begin, end - begin))}, "import", at);
+    }
+}
+
 /// Files that the program may fill; with what is only known when it runs.
 void analyzer::note_code_writes(const word& code) {
   constexpr std::size_t longest_name = 255;
@@ -224,61 +184,6 @@ void analyzer::note_code_writes(const word& code) {
       continue;
     if (left-- == 0) return;
     writes_.push_back({std::string{name}, {.known = false}, {}});
-  }
-}
-
-void analyzer::embedded_code(words all, const context& at) {
-  const auto name = base_name(all.front().text);
-  if (name == "sed" || name == "gsed") return sed_program(all, at);
-  if (is_awk(name)) return awk_program(all, at);
-  const auto* language = find_language(name);
-  if (language == nullptr) return;
-  bool has_code = false;
-  bool from_input = true;
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (auto value = option_value(all, i, language->shorts, language->longs)) {
-      code(*value, name, at, language->backticks);
-      has_code = true;
-    } else if (all[i].text == "-") {
-      break;
-    } else if (!all[i].text.starts_with('-')) {
-      from_input = false;
-      if (language->family == "deno" && all[i].text == "eval") continue;
-      if (language->family == "deno") code(all[i], name, at, false);
-      if (!has_code && !names_subcommand(language->family, all[i].text))
-        runs_file(text_kind::code, all.subspan(i), name, at, language->backticks);
-      break;
-    }
-  }
-  const auto stays = [&](const word& w) { return is_dialogue_option(language->family, w.text); };
-  if (std::any_of(all.begin() + 1, all.end(), stays)) takes_commands(name, at);
-  if (has_code || !from_input) return;
-  runs_input_file(text_kind::code, name, at, language->backticks);
-  if (const auto input = input_text(at)) return code(*input, name, at, language->backticks);
-  const auto only_tells = [](const word& w) {
-    return lists_word("--version --help -v -V -h", w.text);
-  };
-  if (std::none_of(all.begin() + 1, all.end(), only_tells)) takes_commands(name, at);
-}
-
-void analyzer::awk_program(words all, const context& at) {
-  bool has_program = false;
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    const std::string_view text = all[i].text;
-    if (auto program = option_value(all, i, "e", "source")) {
-      code(*program, "awk", at, false);
-      has_program = true;
-    } else if (text == "-f" || text == "--file" || text.starts_with("-f")) {
-      has_program = true;
-      if (const auto file = option_value(all, i, "f", "file"))
-        runs_file(text_kind::code, {&*file, 1}, "awk", at);
-    } else if (text == "-F" || text == "-v" || text == "-i") {
-      ++i;
-    } else if (text == "--" || !text.starts_with('-')) {
-      if (text == "--") ++i;
-      if (!has_program && i < all.size()) code(all[i], "awk", at, false);
-      return;
-    }
   }
 }
 

@@ -62,6 +62,7 @@ constexpr auto option_table = std::to_array<command_options>({
     {"npm npx", "c", "call script-shell"},
     {"openssl", "", "engine provider provider-path"},
     {"pnpm yarn", "", "script-shell"},
+    {"prove", "e", "exec"},
     {"rg ripgrep", "", "pre hostname-bin"},
     {"rsync", "e", "rsh rsync-path"},
     {"scp sftp", "DFSo", ""},
@@ -83,7 +84,8 @@ constexpr auto option_table = std::to_array<command_options>({
 constexpr std::string_view separated_commands =
     "asdf aws-vault bear cage chamber colima coresched daemon ddev devbox devcontainer distrobox "
     "doppler dotenv gnome-terminal gpg-agent guix heroku incus infisical konsole kubectl lldb lxc "
-    "lxc-attach minikube mise multipass nix oc op pipesz py-spy retry schroot start-stop-daemon "
+    "lxc-attach minikube mise multipass nix oc op pipesz py-spy retry schroot script "
+    "start-stop-daemon "
     "wait-for-it wezterm xfce4-terminal xinit zellij";
 
 /// Terminals: what follows `-e` or `-x` is a command.
@@ -98,9 +100,11 @@ struct command_markers {
 };
 constexpr auto marker_table = std::to_array<command_markers>({
     {"ed ex red vi vim nvim view vimdiff gvim", {"!", "system("}},
+    {"dc", {"!"}},
     {"expect tclsh wish", {"spawn ", "exec ", "system "}},
     {"ftp lftp less more most telnet", {"!"}},
     {"gdb lldb", {"!", "shell "}},
+    {"gnuplot", {"!", "system(", "system ", "shell "}},
     {"mysql mariadb", {"\\!", "system ", "\\P ", "pager "}},
     {"psql", {"\\!", "PROGRAM ", "program "}},
     {"sqlite3 sqlite", {".shell ", ".system ", ".sh ", ".sy "}},
@@ -160,6 +164,7 @@ bool is_interactive(std::string_view name, std::span<const word> all) {
   if (name == "mysql" || name == "mariadb") return !has("-e --execute");
   if (name == "gdb" || name == "lldb") return !has("-batch --batch");
   if (name.starts_with("sqlite")) return operands < 2;
+  if (name == "dc" || name == "gnuplot") return operands == 0 && !has("-e --expression");
   if (name == "expect" || name == "tclsh" || name == "wish") return operands == 0;
   return true;
 }
@@ -257,8 +262,11 @@ void analyzer::embedded_commands(words all, const context& caller) {
   for (const auto& known : option_table) {
     if (!lists_word(known.programs, name)) continue;
     for (std::size_t i = 1; i < all.size(); ++i)
-      if (auto value = option_value(all, i, known.shorts, known.longs))
+      if (auto value = option_value(all, i, known.shorts, known.longs)) {
+        // `--start --exec P`: the first may be an option of its own, not one that is abbreviated.
+        if (value->text.starts_with("--")) --i;
         command_option(std::move(*value), name, at);
+      }
   }
   if (lists_word(separated_commands, name)) {
     const auto dashes = std::find_if(all.begin() + 1, all.end(), [&](const word& w) {
@@ -268,6 +276,8 @@ void analyzer::embedded_commands(words all, const context& caller) {
       inner_command(all.subspan(static_cast<std::size_t>(dashes - all.begin()) + 1), true, name,
                     at);
   }
+  if (name == "start-stop-daemon") daemon_starter(all, at);
+  if (name == "run-parts") unreadable("`run-parts` runs every program of a folder");
   if (name == "cmake") return cmake(all, at);
   if (name == "gpg-agent") {
     const auto daemon =
@@ -344,37 +354,6 @@ void analyzer::embedded_commands(words all, const context& caller) {
     }
   }
   embedded_code(all, at);
-}
-
-/// The commands that xargs makes of an input that is known.
-void analyzer::given_words(words inner, std::string_view replaced, std::string_view input,
-                           const context& at) {
-  constexpr std::size_t most_commands = 256;
-  constexpr std::size_t most_words = 4096;
-  const std::size_t most = replaced.empty() ? most_words : most_commands;
-  std::vector<word> made(inner.begin(), inner.end());
-  std::size_t count = 0;
-  const std::string_view ends = replaced.empty() ? " \t\n" : "\n";
-  for (std::size_t from = 0; from < input.size(); ++count) {
-    if (count == most) {
-      must_ask("xargs makes too many commands to be read");
-      break;
-    }
-    const auto end = std::min(input.find_first_of(ends, from), input.size());
-    const auto piece = input.substr(from, end - from);
-    from = end + 1;
-    if (replaced.empty()) {
-      if (!piece.empty()) made.push_back({.text = std::string(piece)});
-      continue;
-    }
-    made.assign(inner.begin(), inner.end());
-    for (auto& w : made)
-      for (auto found = w.text.find(replaced); found != std::string::npos;
-           found = w.text.find(replaced, found + piece.size()))
-        w.text.replace(found, replaced.size(), piece);
-    inner_command(made, true, "xargs", at);
-  }
-  if (replaced.empty()) inner_command(made, true, "xargs", at);
 }
 
 /// `crontab -`: five fields or `@word`, then a shell command.

@@ -16,12 +16,14 @@ constexpr std::array<std::string_view, 22> shells = {
     "ash", "bash", "csh",   "dash", "elvish", "fish", "hush", "ksh",  "ksh93", "lksh", "mksh",
     "nu",  "osh",  "pdksh", "posh", "rbash",  "rc",   "sh",   "tcsh", "xonsh", "yash", "zsh"};
 
+/// Those whose options are not known here.
+constexpr std::string_view other_shells = "elvish fish nu osh rc xonsh yash";
+
 /// Builtins whose arguments may be array subscripts, which bash evaluates: `test -v 'a[$(x)]'`.
 constexpr std::array<std::string_view, 15> subscript_users = {
     "[",    "declare",   "export",   "getopts", "let",     "local", "mapfile", "printf",
     "read", "readarray", "readonly", "test",    "typeset", "unset", "wait"};
 
-/// `/dev/fd/3`: another descriptor than the standard input.
 /// Programs whose words may all be options: what they run is typed to them.
 bool starts_dialogue(std::string_view name, std::span<const word> all) {
   if (all.size() > 1 && (all[1].text == "--version" || all[1].text == "--help")) return false;
@@ -35,22 +37,10 @@ bool starts_dialogue(std::string_view name, std::span<const word> all) {
              name);
 }
 
+/// `/dev/fd/3`: another descriptor than the standard input.
 bool is_other_descriptor(std::string_view path) {
   return path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
 }
-
-/// `ssh`: short options with a value.
-constexpr wrapper_grammar ssh_grammar = {
-    .name = "ssh", .flags = "46AaCfGgKkMNnqsTtVvXxYy", .values = "BbcDEeFIiJLlmOoPpQRSWw"};
-constexpr wrapper_grammar parallel_grammar = {
-    .name = "parallel",
-    .flags = "0kmqrtuvXxz",
-    .values = "aCdDEIjLlnNPsSU",
-    .longs = "jobs= arg-file= colsep= delimiter= eta bar progress keep-order halt= joblog= "
-             "results= tmpdir= timeout= delay= retries= sshlogin= line-buffer ungroup group tag "
-             "dry-run verbose quote no-run-if-empty null max-args= max-replace-args= xargs pipe "
-             "pipepart block= resume resume-failed will-cite citation load= memfree= nice= "
-             "shebang semaphore id= fg bg wait colour shuf replace="};
 
 } // namespace
 
@@ -160,7 +150,7 @@ void analyzer::unwrap(words all, const context& at) {
   if (name == "fd" || name == "fdfind") return fd_actions(all, at);
   if (name == "ssh" || name == "slogin" || name == "rsh") return remote_shell(all, at);
   if (name == "at" || name == "batch") return input_script(name, at);
-  if (name == "parallel") return parallel(all, at);
+  if (name == "parallel" || name.starts_with("env_parallel")) return parallel(all, at);
   if (name == "docker" || name == "podman" || name == "nerdctl" || name == "docker-compose" ||
       name == "podman-compose")
     return container(all, at);
@@ -208,11 +198,24 @@ void analyzer::shell(words all, const context& caller) {
       } else if (text == "--command" || text == "--init-command") {
         if (++i < all.size()) script_word(all[i], name, at);
       } else if (text == "--rcfile" || text == "--init-file") {
-        if (++i < all.size()) runs_file(text_kind::shell, all.subspan(i, 1), name, at);
+        if (++i >= all.size()) break;
+        if (all[i].is_process) process_script(all[i], name, at);
+        runs_file(text_kind::shell, all.subspan(i, 1), name, at);
       }
       continue;
     }
-    if (text.size() < 2 || (text[0] != '-' && text[0] != '+')) break;
+    if (name == "fish" || name == "nu")
+      if (const auto value = option_value(all, i, name == "fish" ? "C" : "e", "execute")) {
+        script_word(*value, name, at);
+        continue;
+      }
+    if (text.size() < 2 || (text[0] != '-' && text[0] != '+')) {
+      // What stands behind an option of such a shell may be its value, and a script may follow.
+      if (!runs_string && i > 1 && all[i - 1].text.starts_with('-') &&
+          lists_word(other_shells, name))
+        continue;
+      break;
+    }
     for (const char letter : text.substr(1)) {
       runs_string = runs_string || (letter == 'c' && text[0] == '-');
       reads_input = reads_input || letter == 's';
@@ -295,100 +298,6 @@ void analyzer::input_script(std::string_view of, const context& at) {
   takes_commands(of, at);
   runs_input_file(text_kind::shell, of, at);
   if (const auto text = input_text(at)) script_word(*text, of, at);
-}
-
-void analyzer::find_actions(words all, const context& at) {
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    const auto& text = all[i].text;
-    if (text != "-exec" && text != "-execdir" && text != "-ok" && text != "-okdir") continue;
-    std::vector<word> inner;
-    for (++i; i < all.size(); ++i) {
-      if (all[i].text == ";" ||
-          (all[i].text == "+" && !inner.empty() && all[i - 1].text.find("{}") != std::string::npos))
-        break;
-      inner.push_back(all[i]);
-      if (all[i].text.find("{}") != std::string::npos) put_unknown(inner.back(), "{}");
-    }
-    inner_command(inner, true, "find", at);
-  }
-}
-
-void analyzer::fd_actions(words all, const context& at) {
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    const auto& text = all[i].text;
-    std::vector<word> inner;
-    if (text.starts_with("--exec=") || text.starts_with("--exec-batch=")) {
-      inner.push_back(all[i]);
-      inner.front().text.erase(0, text.find('=') + 1);
-    } else if (text.size() > 2 && (text.starts_with("-x") || text.starts_with("-X"))) {
-      inner.push_back(all[i]);
-      inner.front().text.erase(0, 2);
-    } else if (text != "-x" && text != "-X" && text != "--exec" && text != "--exec-batch") {
-      continue;
-    }
-    for (++i; i < all.size() && all[i].text != ";"; ++i) {
-      inner.push_back(all[i]);
-      if (all[i].text.find('{') != std::string::npos) inner.back().known = false;
-    }
-    inner_command(inner, true, "fd", at);
-  }
-}
-
-void analyzer::remote_shell(words all, const context& caller) {
-  context at = caller;
-  at.any_shell = true;
-  const auto parsed = parse_options(ssh_grammar, all, 1);
-  if (!parsed.understood) unreadable("the options of `ssh` are not understood");
-  for (const auto& option : parsed.options) {
-    if (option.name == "o") ssh_option(option.value, "ssh", at);
-    if (option.name == "F" && option.value.text != "none") script_word(option.value, "ssh", at);
-  }
-  // Options may follow the host, and a `--` before the command.
-  auto first = std::min(parsed.command + 1, all.size());
-  if (first < all.size() && all[first].text.starts_with('-')) {
-    const auto more = parse_options(ssh_grammar, all, first);
-    for (const auto& option : more.options)
-      if (option.name == "o") ssh_option(option.value, "ssh", at);
-    if (more.understood) first = more.command;
-  }
-  const auto rest = all.subspan(first);
-  if (rest.empty()) {
-    if (parsed.command < all.size()) input_script("ssh", at);
-    return;
-  }
-  joined_script(rest, "ssh", at);
-}
-
-void analyzer::parallel(words all, const context& caller) {
-  context at = caller;
-  at.any_shell = true;
-  const auto parsed = parse_options(parallel_grammar, all, 1);
-  auto rest = all.subspan(parsed.command);
-  const auto sources = std::find_if(rest.begin(), rest.end(),
-                                    [](const word& w) { return w.text.starts_with(":::"); });
-  std::vector<word> inner(rest.begin(), sources);
-  for (auto& w : inner)
-    if (w.text.find("{}") != std::string::npos) put_unknown(w, "{}");
-  if (inner.empty()) {
-    for (auto source = sources; source != rest.end(); ++source)
-      if (!source->text.starts_with(":::")) script_word(*source, "parallel", at);
-    if (sources == rest.end()) input_script("parallel", at);
-    return;
-  }
-  if (!parsed.understood) return inner_command(inner, false, "parallel", at);
-  joined_script(inner, "parallel", at);
-}
-
-void analyzer::container(words all, const context& at) {
-  for (std::size_t i = 1; i < std::min<std::size_t>(all.size(), 64); ++i) {
-    const auto& text = all[i].text;
-    if (text != "exec" && text != "run") continue;
-    const auto* grammar = find_wrapper(text == "exec" ? "docker exec" : "docker run");
-    const auto parsed = parse_options(*grammar, all.subspan(i), 1);
-    for (const auto& option : parsed.options)
-      if (option.name == "entrypoint") script_word(option.value, "docker", at);
-    return wrapper(*grammar, all.subspan(i), at);
-  }
 }
 
 void analyzer::hidden_expansions(words all, const context& at) {

@@ -335,6 +335,14 @@ constexpr auto table = std::to_array<wrapper_grammar>({
      .scripts = "c command session-command",
      .options_anywhere = true,
      .form = command_form::shell_operands},
+    {.name = "rush",
+     .flags = "Vheikqt",
+     .values = "CDTdjnorv",
+     .longs = "jobs= delay= timeout= retries= retry-interval= continue dry-run eta escape "
+              "field-delimiter= "
+              "immediate-output keep-order nrecords= out-file= propagate-exit-status quiet "
+              "record-delimiter= succ-cmd-file= trim= verbose assign= stop-on-error",
+     .form = command_form::joined_script},
     {.name = "rustup run", .longs = "install", .operands = 1},
     {.name = "rye run", .flags = "l", .longs = "list pyproject="},
     {.name = "s6-envdir", .flags = "ifnL", .values = "c", .operands = 1},

@@ -51,6 +51,15 @@ std::vector<word> files_read(std::span<const word> all) {
   return files;
 }
 
+/// The files that may be the module `name`: `name.py`, `name/__init__.py`, `a/b.pm` of `a::b`.
+bool may_be_module(std::string_view file, std::string_view name) {
+  if (file == "__init__.py" || file == "__main__.py" || file == "index.js") return true;
+  const auto stem = file.substr(0, file.rfind('.'));
+  return !stem.empty() &&
+         (file == name || stem == name || name.ends_with("." + std::string(stem)) ||
+          name.ends_with(":" + std::string(stem)) || name.starts_with(std::string(stem) + "="));
+}
+
 } // namespace
 
 void analyzer::runs_file(text_kind kind, words file_and_arguments, std::string_view of,
@@ -68,6 +77,21 @@ void analyzer::runs_file(text_kind kind, words file_and_arguments, std::string_v
   run.at.depth = at.depth;
   run.at.any_shell = at.any_shell;
   run.at.grammar = at.grammar;
+  runs_.push_back(std::move(run));
+}
+
+/// A module or a file of code by the name that an interpreter loads it by: `json`, `a.b`, `./x.js`.
+void analyzer::loads_code(const word& module, std::string_view of, const context& at,
+                          bool backticks) {
+  if (module.is_process || is_unknown(module.text))
+    return unreadable("what `" + std::string(of) + "` loads is only known when it runs");
+  pending_run run;
+  run.kind = text_kind::code;
+  run.file_and_arguments = {module};
+  run.of = of;
+  run.backticks = backticks;
+  run.is_module = true;
+  run.at.depth = at.depth;
   runs_.push_back(std::move(run));
 }
 
@@ -159,7 +183,8 @@ void analyzer::read_written_files() {
       word together;
       int texts = 0;
       for (std::size_t w = 0; w < seen_writes; ++w) {
-        if (writes_[w].name != name) continue;
+        if (runs_[r].is_module ? !may_be_module(writes_[w].name, name) : writes_[w].name != name)
+          continue;
         const auto run = runs_[r];
         const auto written = writes_[w];
         for (const auto& source : written.sources) {

@@ -50,6 +50,30 @@ TEST_CASE("§18a a forbidden program runs in a script that the same command writ
   }
 }
 
+TEST_CASE("§18a a forbidden program runs in a module that the same command writes and loads") {
+  const auto rules = make_rules({make_rule({"mf"}, decision::forbidden)});
+  const std::string python = "cat > x.py <<'E'\nimport os\nos.system('mf no')\nE\n";
+  for (const auto& script :
+       {python + "python3 -m x", python + "python3 -X dev -m x", python + "python3 -c 'import x'",
+        python + "python3 -c 'from x import f'", python + "python3 -m cProfile -o p x.py",
+        python + "python3 -m pdb x.py", python + "python3 -m cProfile -m x",
+        python + "mv x.py y.py; python3 -m y",
+        std::string{"cat > p/__main__.py <<'E'\nimport os\nos.system('mf no')\nE\npython3 -m p"},
+        std::string{"echo 'system(\"mf no\")' > x.rb; ruby -r./x -e 1"},
+        std::string{"echo 'system(\"mf no\")' > X.pm; perl -I. -MX -e 1"},
+        std::string{"echo 'os.execute(\"mf no\")' > x.lua; lua -l x"},
+        std::string{
+            "cat > x.js <<'E'\nrequire('child_process').execSync('mf no')\nE\nnode -r ./x.js a"},
+        std::string{"cat > x.js <<'E'\nrequire('child_process').execSync('mf no')\nE\nnode -e "
+                    "'require(\"./x\")'"}}) {
+    CAPTURE(script);
+    CHECK(kind_of(script, rules) == requirement_kind::forbidden);
+  }
+  CHECK(kind_of("echo 'x = 1' > x.py; python3 -m x", rules) == requirement_kind::skip);
+  CHECK(kind_of("echo '{}' > x.json; python3 -m json.tool x.json", rules) ==
+        requirement_kind::skip);
+}
+
 TEST_CASE("§18a a script of the same command that nobody can read passes a rule") {
   const auto rules = make_rules({make_rule({"mf"}, decision::forbidden)});
   for (const std::string script :
