@@ -197,6 +197,9 @@ void remote_process::read_answered(const answer& said) {
   auto events = stream_.take(*std::move(kept));
   say_lost();
   if (stream_.left_out()) return went_on_without_a_number();
+  if (stream_.repeats())
+    return over->fail("it breaks the protocol: asked for what a command says after a number it "
+                      "answered with what comes before");
   deliver(std::move(events));
 }
 

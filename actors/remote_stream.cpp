@@ -1,6 +1,7 @@
 #include "actors/remote_stream.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace gatehouse::actors {
@@ -77,10 +78,30 @@ std::uint64_t remote_stream::lost_of(const exec_client::read_result& kept) const
   return kept.lost_bytes - std::min(kept.lost_bytes, here);
 }
 
+/// A number is a piece of output, which has a byte at least, or an end of the process.
+bool remote_stream::is_without_a_number(const exec_client::read_result& kept) const {
+  const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
+  if (known <= last_) return false;
+  auto missing = known - last_;
+  const auto is_missing = [&](std::uint64_t seq) { return seq > last_ && seq <= known; };
+  for (const auto& chunk : kept.chunks)
+    if (is_missing(chunk.seq) && !early_.contains(chunk.seq)) --missing;
+  for (const auto& [seq, one] : early_)
+    if (is_missing(seq)) --missing;
+  const std::uint64_t ends = (exited_ ? 0 : 1) + (kept.closed ? 1 : 0);
+  return missing > ends && missing - ends > kept.lost_bytes;
+}
+
 std::vector<remote_stream::event> remote_stream::take(exec_client::read_result kept) {
   std::vector<event> out;
   if (closed_) return out;
   const bool any = !kept.chunks.empty();
+  // Each answer with output brings news, so that asking on comes to an end.
+  const auto unordered = std::ranges::adjacent_find(kept.chunks, std::ranges::greater_equal{},
+                                                    &event::seq) != kept.chunks.end();
+  repeats_ = repeats_ || unordered || (any && kept.chunks.front().seq <= asked_after_.value_or(0));
+  left_out_ = left_out_ || is_without_a_number(kept);
+  if (repeats_ || left_out_) return out;
   lost_ += lost_of(kept);
   const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
   for (auto& chunk : kept.chunks) {

@@ -30,9 +30,11 @@ public:
   [[nodiscard]] bool wants_read() const noexcept { return wants_read_ || !early_.empty(); }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
-  /// The server went on without number last() + 1: asked for what comes after last() it had
-  /// nothing.
+  /// The server went on without a number behind last(): asked for it, it had nothing of it, and
+  /// did not say that it was lost.
   [[nodiscard]] bool left_out() const noexcept { return left_out_; }
+  /// Asked for what comes after a number, the server answered with what comes before.
+  [[nodiscard]] bool repeats() const noexcept { return repeats_; }
   /// More came early than may wait (16 MiB with what each event takes, 65,536 events), and was
   /// dropped: no server that keeps to the protocol sends so much beyond what it knows to be
   /// missing.
@@ -45,6 +47,7 @@ private:
   void tell(event one, std::vector<event>& out);
   void tell_early(std::uint64_t to, std::vector<event>& out);
   [[nodiscard]] std::uint64_t lost_of(const exec_client::read_result& kept) const;
+  [[nodiscard]] bool is_without_a_number(const exec_client::read_result& kept) const;
 
   std::map<std::uint64_t, event> early_; ///< by seq
   std::size_t early_bytes_ = 0;
@@ -52,6 +55,7 @@ private:
   std::optional<std::uint64_t> asked_after_; ///< by the read that is under way
   std::uint64_t told_since_asked_ = 0;       ///< bytes of output
   bool left_out_ = false;
+  bool repeats_ = false;
   std::uint64_t last_ = 0; ///< everything up to it was told
   bool exited_ = false;
   bool closed_ = false;

@@ -278,7 +278,7 @@ void session_thread::resize_next(int session_id) {
     return;
   }
   const auto asked = std::exchange(wishes->second.waiting, {});
-  const auto newest = asked.back();
+  const auto& newest = asked.back();
   const auto tell = [this, session_id, asked](const result<void>& how) {
     for (const auto& one : asked)
       if (one.done) one.done(how);

@@ -166,6 +166,60 @@ TEST_SUITE("actors.remote_stream") {
     CHECK(l.heard == "1 ");
   }
 
+  TEST_CASE("§120 a server that left out what it had said passed, since its answer to a read "
+            "went on behind it") {
+    const auto answer_of = [](std::vector<event> chunks, std::uint64_t next, std::uint64_t lost,
+                              bool ended) {
+      exec_client::read_result kept;
+      kept.chunks = std::move(chunks);
+      kept.next_seq = next;
+      kept.lost_bytes = lost;
+      kept.exited = kept.closed = ended;
+      return kept;
+    };
+    const auto leaves_out = [](exec_client::read_result kept) {
+      remote_stream stream;
+      (void)stream.take(said(1));
+      (void)stream.take(said(9));
+      CHECK(stream.ask() == 1);
+      (void)stream.take(std::move(kept));
+      return stream.left_out();
+    };
+    CHECK(leaves_out(answer_of({said(6)}, 7, 0, false)));
+    CHECK(leaves_out(answer_of({said(2), said(6)}, 7, 0, false)));
+    CHECK(leaves_out(answer_of({said(2)}, 9, 0, false)));
+    CHECK(leaves_out(answer_of({}, 9, 0, true)));
+    CHECK(leaves_out(answer_of({}, 1'000'000, 7, true)));
+    CHECK_FALSE(leaves_out(answer_of({said(6)}, 7, 8, false))); // four pieces of two bytes
+    CHECK_FALSE(leaves_out(answer_of({said(2), said(3), said(5)}, 6, 0, false))); // 4: its exit
+    CHECK_FALSE(leaves_out(answer_of({}, 9, 14, false)));
+  }
+
+  TEST_CASE("§120 the numbers of a process's ends are no output that was left out") {
+    remote_stream stream;
+    listener l;
+    l.take(stream.take(said(1)));
+    CHECK(stream.ask() == 1);
+    exec_client::read_result ended;
+    ended.next_seq = 4;
+    ended.exited = ended.closed = true;
+    l.take(stream.take(std::move(ended)));
+    CHECK(!stream.left_out());
+    CHECK(l.heard == "1 exit end ");
+  }
+
+  TEST_CASE("§120 a server that answered with the same again was asked for ever") {
+    remote_stream stream;
+    (void)stream.take(said(1));
+    (void)stream.take(said(2));
+    CHECK(stream.ask() == 2);
+    exec_client::read_result again;
+    again.chunks = {said(2)};
+    again.next_seq = 3;
+    CHECK(stream.take(std::move(again)).empty());
+    CHECK(stream.repeats());
+  }
+
   TEST_CASE("§120 a number that comes while its read is under way is not left out") {
     remote_stream stream;
     listener l;
