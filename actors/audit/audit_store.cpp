@@ -98,7 +98,10 @@ result<void> audit_store::impl::prepare(mode how) {
   const auto id = value("PRAGMA application_id", code);
   if (code != SQLITE_OK) return failed("read", code);
   if (id == 0 && tables == 0) { // new, or whoever made it was ended before it was one
-    if (how == mode::read) return nothing_at(path);
+    if (how == mode::read)
+      return error{errc::not_found, "the audit " + path + " is empty",
+                   "Nothing was recorded in it before its program ended, or somebody has emptied "
+                   "it: look for a copy, and for a file beside it whose name goes on with -wal."};
     if (auto made = make_tables(); !made) return made;
   } else if (id != application_id) {
     return error{errc::invalid_config, path + " is no audit of Gatehouse",

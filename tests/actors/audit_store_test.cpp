@@ -324,6 +324,8 @@ TEST_SUITE("actors.audit_store") {
     const auto cut = audit_store::open(folder.write("cut.db", ""), mode::read);
     REQUIRE_FALSE(cut);
     CHECK(cut.error().code == errc::not_found);
+    // An emptied one was told as if nothing had ever run.
+    CHECK(cut.error().message.ends_with("cut.db is empty"));
     REQUIRE(opened(folder / "cut.db")->append({}));
     CHECK(faults_of(folder / "cut.db").empty());
   }
