@@ -1,12 +1,12 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/rule_files.hpp"
+#include "config/locations.hpp"
 #include "policy/rules/rule_set.hpp"
 #include "protocol/check_json.hpp"
 #include "protocol/visible_text.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -51,9 +51,9 @@ int policy_check_command(arguments given) {
   auto files = read_rule_files(read->values("--rules"));
   if (const auto broken = faults_of(files)) return fail(*broken, exit_failed);
   const policy::rule_set rules{std::move(files)};
-  const char* home = std::getenv("HOME");
-  const auto matches = rules.match(read->rest(), read->has("--resolve-host-executables"),
-                                   current_folder(), home ? home : "");
+  const auto matches =
+      rules.match(read->rest(), read->has("--resolve-host-executables"), current_folder(),
+                  config::locations_from_environment().user_home);
   std::vector<checked_match> rows;
   rows.reserve(matches.size());
   for (const auto& match : matches)

@@ -1,11 +1,10 @@
 #include "cli/rule_files.hpp"
 
 #include "cli/output.hpp"
+#include "config/locations.hpp"
 #include "config/rule_loader.hpp"
 #include "config/text_file.hpp"
 #include "protocol/utf8.hpp"
-
-#include <cstdlib>
 
 #include <unistd.h>
 
@@ -36,7 +35,7 @@ std::vector<policy::rule_file> read_rule_files(const std::vector<std::string>& p
   std::vector<policy::rule_file> files;
   policy::rule_file_options how;
   how.cwd = current_folder();
-  if (const char* home = std::getenv("HOME")) how.home = home;
+  how.home = config::locations_from_environment().user_home;
   for (const auto& path : paths) {
     const auto text = config::read_text_file(path, policy::largest_rule_file);
     std::string why;

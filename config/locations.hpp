@@ -6,7 +6,7 @@ namespace gatehouse::config {
 
 /// Where configuration and state live. Values, so that tests can put them anywhere.
 struct locations {
-  std::string user_home; ///< $HOME
+  std::string user_home; ///< $HOME; unset: of the user database, else "/"
   std::string
       gatehouse_home; ///< $GATEHOUSE_HOME, default ~/.gatehouse: config.toml, rules/, trust.toml
   std::string system; ///< /etc/gatehouse: config.toml, rules/, requirements.toml
