@@ -6,6 +6,7 @@
 #include "policy/shell/wrappers.hpp"
 
 #include <optional>
+#include <set>
 #include <span>
 
 namespace gatehouse::policy::shell {
@@ -132,6 +133,7 @@ private:
   std::map<std::string, std::vector<word>, std::less<>> renames_; ///< by `alias` and `hash -p`
   int guesses_left_ = 256;
   std::vector<pending_run> runs_;
+  std::set<std::string> loaded_; ///< modules among them, each with what loads it
   std::vector<written_file> writes_;
   std::vector<std::string> folders_; ///< that the command may change to, as far as they are static
   bool unknown_folder_ = false;

@@ -155,6 +155,7 @@ void analyzer::embedded_code(words all, const context& at) {
   bool has_code = false;
   bool from_input = true;
   bool maybe_value = false; // of the option before
+  int files_left = 8;       // each is kept with all words behind it
   for (std::size_t i = 1; i < all.size(); ++i) {
     const std::string_view text = all[i].text;
     bool is_value = false;
@@ -181,7 +182,7 @@ void analyzer::embedded_code(words all, const context& at) {
       from_input = false;
       if (language->family == "deno" && text == "eval") continue;
       if (language->family == "deno") code(all[i], name, at, false);
-      if (!has_code && !names_subcommand(language->family, text))
+      if (!has_code && !names_subcommand(language->family, text) && files_left-- > 0)
         runs_file(text_kind::code, all.subspan(i), name, at, language->backticks);
       // What stands behind an option that is not known may be its value, and code may follow.
       if (!after_option) break;

@@ -85,6 +85,9 @@ void analyzer::loads_code(const word& module, std::string_view of, const context
                           bool backticks) {
   if (module.is_process || is_unknown(module.text))
     return unreadable("what `" + std::string(of) + "` loads is only known when it runs");
+  constexpr std::size_t most = 512; // each is compared with every file that is written
+  if (!loaded_.insert(std::string(of) + '\0' + file_name(module)).second) return;
+  if (loaded_.size() > most) return must_ask("it loads too many modules to be read");
   pending_run run;
   run.kind = text_kind::code;
   run.file_and_arguments = {module};

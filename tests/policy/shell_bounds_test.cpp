@@ -35,12 +35,21 @@ TEST_CASE("§18a hostile scripts take time in proportion to their size") {
         "x=a;x=b;echo " + repeated("$x ", 40000), repeated("$((", 40000), repeated("((", 40000),
         repeated("`", 40000), "a " + repeated("\\\n", 40000),
         "a " + std::string(60000, 'x') + "{1..256}", repeated("x=$x$x;", 20000),
-        repeated("a <<E\n", 40000), repeated("f(){ a;};", 30000)}) {
+        repeated("a <<E\n", 40000), repeated("f(){ a;};", 30000),
+        "python3 " + repeated("-q a ", 20000),
+        repeated("python3 -c '" + repeated("import a;", 64) + "'\necho a > b\n", 1000)}) {
     const auto analysis = analysis_of(script);
     CAPTURE(script.substr(0, 20));
     CHECK_FALSE(analysis.segments.empty());
     CHECK(analysis.segments.size() <= 4096);
   }
+}
+
+TEST_CASE("§18a more modules than are compared with what is written are asked about") {
+  std::string script;
+  for (int i = 0; i < 600; ++i)
+    script += "python3 -m m" + std::to_string(i) + "\n";
+  CHECK(analysis_of(script).must_ask_why == "it loads too many modules to be read");
 }
 
 TEST_CASE(
