@@ -261,10 +261,10 @@ void analyzer::embedded_commands(words all, const context& caller) {
   at.any_shell = true;
   for (const auto& known : option_table) {
     if (!lists_word(known.programs, name)) continue;
-    for (std::size_t i = 1; i < all.size(); ++i)
+    for (std::size_t i = 1, option = 1; i < all.size(); option = ++i)
       if (auto value = option_value(all, i, known.shorts, known.longs)) {
         // `--start --exec P`: the first may be an option of its own, not one that is abbreviated.
-        if (value->text.starts_with("--")) --i;
+        if (value->text.starts_with("--")) i = option;
         command_option(std::move(*value), name, at);
       }
   }

@@ -40,7 +40,7 @@ constexpr auto languages = std::to_array<language>({
     {"guile", "c", "", false, "CLx", "", "l"},
     {"julia", "eE", "eval print", true, "CHJOgpt", "procs project sysimage threads", "L", "load"},
     {"lua", "e", "", false, "", "", "l"},
-    {"luajit", "e", "", false, "Oj", "", "l"},
+    {"luajit", "e", "", false, "j", "", "l"},
     {"m4", "", "", false, "DIULdlos"},
     {"node", "ep", "eval print", false, "C", node_values, "r", node_loads},
     {"nodejs", "ep", "eval print", false, "C", node_values, "r", node_loads},
@@ -109,12 +109,28 @@ bool may_take_next(const language& of, std::string_view text, bool& sure) {
   return true;
 }
 
+/// Where the module's name begins behind flags of Python: 2 of `-mpdb`, 3 of `-Im`; 0: it names
+/// none.
+std::size_t module_option(std::string_view text) {
+  if (text.size() < 2 || text[0] != '-') return 0;
+  const auto at = text.find_first_not_of("bBdEhiIOPqRsStuvVx", 1);
+  return at != std::string_view::npos && text[at] == 'm' ? at + 1 : 0;
+}
+
 /// Modules of Python that run what they are given.
 constexpr std::string_view code_modules = "timeit";
 constexpr std::string_view dialogue_modules = "IPython asyncio code idlelib pdb";
 constexpr std::string_view file_modules =
     "IPython cProfile coverage doctest kernprof line_profiler memory_profiler pdb profile "
     "pyinstrument runpy trace";
+
+/// `-Fi` is a separator.
+std::optional<word> loaded_by_awk(std::span<const word> all, std::size_t& i) {
+  const std::string_view text = all[i].text;
+  const bool may_be = text.size() > 1 && text[0] == '-' &&
+                      std::string_view{"iEl-"}.find(text[1]) != std::string_view::npos;
+  return may_be ? option_value(all, i, "iEl", "exec include load") : std::nullopt;
+}
 
 } // namespace
 
@@ -160,21 +176,27 @@ void analyzer::embedded_code(words all, const context& at) {
     const std::string_view text = all[i].text;
     bool is_value = false;
     const bool after_option = std::exchange(maybe_value, may_take_next(*language, text, is_value));
-    if (python && text.starts_with('-') && !text.starts_with("--") && text.ends_with('m') &&
-        text.find_first_of("cWX") == std::string_view::npos) {
+    if (const auto at_module = python ? module_option(text) : 0; at_module > 0) {
       from_input = false;
-      if (i + 1 < all.size()) python_module(all.subspan(i + 1), at);
+      std::vector<word> module(all.begin() + static_cast<std::ptrdiff_t>(i), all.end());
+      module.front().text.erase(0, at_module);
+      if (module.front().text.empty()) module.erase(module.begin());
+      if (!module.empty()) python_module(module, at);
       break;
     }
+    // What looks like an option is read as one as well.
+    const auto at_option = i;
+    const bool before_option = i + 1 < all.size() && all[i + 1].text.starts_with('-');
     if (auto value = option_value(all, i, language->shorts, language->longs)) {
       code(*value, name, at, language->backticks);
       has_code = true;
       maybe_value = false;
     } else if (is_value) {
-      ++i;
+      if (!before_option) ++i;
       maybe_value = false;
     } else if (auto loaded = option_value(all, i, language->loads, language->long_loads)) {
       loads_code(*loaded, name, at, language->backticks);
+      if (before_option) i = at_option;
       maybe_value = false;
     } else if (text == "-") {
       break;
@@ -210,7 +232,7 @@ void analyzer::awk_program(words all, const context& at) {
       has_program = true;
       if (const auto file = option_value(all, i, "f", "file"))
         runs_file(text_kind::code, {&*file, 1}, "awk", at);
-    } else if (const auto file = option_value(all, i, "iEl", "exec include load")) {
+    } else if (const auto file = loaded_by_awk(all, i)) {
       loads_code(*file, "awk", at);
       has_program = has_program || text.starts_with("-E") || text.starts_with("--exec");
     } else if (text == "-F" || text == "-v" || text == "--assign" || text == "--field-separator") {

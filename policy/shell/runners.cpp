@@ -137,9 +137,9 @@ void analyzer::daemon_starter(words all, const context& at) {
       std::find_if(all.begin(), all.end(), [](const word& w) { return w.text == "--"; });
   if (dashes == all.end()) return;
   const auto own = all.first(static_cast<std::size_t>(dashes - all.begin()));
-  for (std::size_t i = 1; i < own.size(); ++i)
+  for (std::size_t i = 1, option = 1; i < own.size(); option = ++i)
     if (const auto program = option_value(own, i, "ax", "exec startas")) {
-      if (program->text.starts_with("--")) --i;
+      if (program->text.starts_with("--")) i = option;
       std::vector<word> started{*program};
       started.insert(started.end(), dashes + 1, all.end());
       inner_command(started, true, "start-stop-daemon", at);

@@ -45,6 +45,13 @@ TEST_CASE("§18a hostile scripts take time in proportion to their size") {
   }
 }
 
+TEST_CASE("§18a an option whose attached value looks like one was read for ever") {
+  for (const auto* script : {"perl -M-strict -e 1", "ruby -r--x a.rb", "python3 -X--x a.py",
+                             "tar --to-command=--x -xf a", "start-stop-daemon --exec=--x -- y",
+                             "rsync -e--x a b", "julia -L--x a"})
+    CHECK_FALSE(analysis_of(script).segments.empty());
+}
+
 TEST_CASE("§18a more modules than are compared with what is written are asked about") {
   std::string script;
   for (int i = 0; i < 600; ++i)
