@@ -117,6 +117,9 @@ std::size_t module_option(std::string_view text) {
   return at != std::string_view::npos && text[at] == 'm' ? at + 1 : 0;
 }
 
+/// Words that may be the file of code: each is kept with all words behind it.
+constexpr int most_files = 8;
+
 /// Modules of Python that run what they are given.
 constexpr std::string_view code_modules = "timeit";
 constexpr std::string_view dialogue_modules = "IPython asyncio code idlelib pdb";
@@ -134,31 +137,35 @@ std::optional<word> loaded_by_awk(std::span<const word> all, std::size_t& i) {
 
 } // namespace
 
-/// `python3 -m MODULE …`.
+/// `python3 -m MODULE …`, which may be `-m pdb -m MODULE …`.
 void analyzer::python_module(words module_and_rest, const context& at) {
-  const auto& module = module_and_rest.front();
-  const auto rest = module_and_rest.subspan(1);
-  loads_code(module, "python", at);
-  if (lists_word(dialogue_modules, module.text)) takes_commands("python", at);
-  const bool pdb = module.text == "pdb";
-  if (lists_word(code_modules, module.text)) {
-    for (const auto& w : rest)
-      code(w, "timeit", at, false);
-    return;
+  for (auto left = module_and_rest; !left.empty();) {
+    const auto& module = left.front();
+    left = left.subspan(1);
+    loads_code(module, "python", at);
+    if (lists_word(dialogue_modules, module.text)) takes_commands("python", at);
+    if (lists_word(code_modules, module.text))
+      for (const auto& w : left)
+        code(w, "timeit", at, false);
+    if (!lists_word(file_modules, module.text)) return;
+    left = run_by_module(left, module.text, at);
   }
-  if (!lists_word(file_modules, module.text)) return;
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    if (pdb)
-      if (const auto order = option_value(rest, i, "c", "command")) {
-        code(*order, "pdb", at, false);
-        continue;
-      }
-    if (rest[i].text == "-m" && i + 1 < rest.size()) return python_module(rest.subspan(i + 1), at);
-    if (rest[i].text.starts_with('-')) continue;
-    runs_file(text_kind::code, rest.subspan(i), "python", at);
+}
+
+/// Options and file of a module that runs another program.
+/// @return the module that it runs and what follows; empty: it is a file, or none
+analyzer::words analyzer::run_by_module(words all, std::string_view of, const context& at) {
+  int files_left = most_files;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].text == "-m") return all.subspan(i + 1);
+    auto order = of == "pdb" ? option_value(all, i, "c", "command") : std::nullopt;
+    if (order) code(*order, "pdb", at, false);
+    if (order || all[i].text.starts_with('-')) continue;
+    if (files_left-- > 0) runs_file(text_kind::code, all.subspan(i), "python", at);
     // What stands behind an option may be its value.
-    if (i == 0 || !rest[i - 1].text.starts_with('-')) return;
+    if (i == 0 || !all[i - 1].text.starts_with('-')) return {};
   }
+  return {};
 }
 
 void analyzer::embedded_code(words all, const context& at) {
@@ -171,7 +178,7 @@ void analyzer::embedded_code(words all, const context& at) {
   bool has_code = false;
   bool from_input = true;
   bool maybe_value = false; // of the option before
-  int files_left = 8;       // each is kept with all words behind it
+  int files_left = most_files;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const std::string_view text = all[i].text;
     bool is_value = false;

@@ -104,8 +104,12 @@ void analyzer::parallel(words all, const context& caller) {
   if (!parsed.understood) return inner_command(inner, false, "parallel", at);
   joined_script(inner, "parallel", at);
   if (std::ranges::any_of(inner, [](const word& w) { return !w.known; })) return;
-  // Without a placeholder, what is taken from the sources stands at the end.
+  // Without a placeholder, what is taken from the sources stands at the end. Each level of them
+  // is read once more for each below.
+  constexpr int most_levels = 1;
   constexpr std::size_t most = 64;
+  if (at.depth > most_levels || inner.size() > most)
+    return unreadable("what `parallel` adds to such a command is not read");
   const auto groups =
       std::count_if(sources, rest.end(), [](const word& w) { return w.text.starts_with(":::"); });
   if (groups != 1 || static_cast<std::size_t>(rest.end() - sources) > most) {

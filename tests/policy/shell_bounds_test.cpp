@@ -36,7 +36,7 @@ TEST_CASE("§18a hostile scripts take time in proportion to their size") {
         repeated("`", 40000), "a " + repeated("\\\n", 40000),
         "a " + std::string(60000, 'x') + "{1..256}", repeated("x=$x$x;", 20000),
         repeated("a <<E\n", 40000), repeated("f(){ a;};", 30000),
-        "python3 " + repeated("-q a ", 20000),
+        "python3 " + repeated("-q a ", 20000), repeated("parallel ", 20000),
         repeated("python3 -c '" + repeated("import a;", 64) + "'\necho a > b\n", 1000)}) {
     const auto analysis = analysis_of(script);
     CAPTURE(script.substr(0, 20));
@@ -50,6 +50,11 @@ TEST_CASE("§18a an option whose attached value looks like one was read for ever
                              "tar --to-command=--x -xf a", "start-stop-daemon --exec=--x -- y",
                              "rsync -e--x a b", "julia -L--x a"})
     CHECK_FALSE(analysis_of(script).segments.empty());
+}
+
+TEST_CASE("§18a modules of Python that run one another ended the program that read them") {
+  for (const auto* option : {"-m pdb ", "-m pdb -q a "})
+    CHECK_FALSE(analysis_of("python3 " + repeated(option, 80000)).segments.empty());
 }
 
 TEST_CASE("§18a more modules than are compared with what is written are asked about") {
