@@ -85,7 +85,7 @@ load_run::moment load_run::next_due() const {
 void load_run::tick() {
   const auto now = loop_.now();
   while (next_due() <= now && next_due() < end_) {
-    if (under_way_.size() >= terms_.most_open) break;
+    if (!result_.broken.empty() || under_way_.size() >= terms_.most_open) break;
     const auto intended = next_due();
     ++due_;
     start(intended);
