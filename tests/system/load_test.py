@@ -103,7 +103,8 @@ class Load(unittest.TestCase):
             seen = json.loads(running.communicate(timeout=100)[0])
         self.assertIn("broken", seen)
         self.assertGreater(seen["errors"]["never begun"], 0)
-        self.assertGreaterEqual(seen["calls"] + seen["failed"], int(20000 * seen["seconds"]) - 1)
+        shortest = seen["seconds"] - 0.0005  # it is rounded to milliseconds, in each of which 20 fall due
+        self.assertGreaterEqual(seen["calls"] + seen["failed"], int(20000 * shortest) - 1)
 
     def test_exec_dialect_over_several_connections(self):
         _, url = self.server("exec-server", "--listen", "ws://127.0.0.1:0")
