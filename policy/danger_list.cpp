@@ -59,9 +59,13 @@ reason find_system_danger(words argv) {
   return std::nullopt;
 }
 
+std::string_view name_of(std::string_view assignment) {
+  return assignment.substr(0, assignment.find('='));
+}
+
 /// `LD_PRELOAD=./x.so git …` runs code of the file's choice inside whatever program follows.
 reason find_loader_danger(std::string_view assignment) {
-  const auto name = assignment.substr(0, assignment.find('='));
+  const auto name = name_of(assignment);
   const auto value = assignment.substr(std::min(name.size() + 1, assignment.size()));
   bool loads = is_one_of(
       name,
@@ -79,30 +83,56 @@ reason find_loader_danger(std::string_view assignment) {
 }
 
 /// A start-up file that another one is put in the place of: `ENV=./x sh -i`, `HOME=. bash -i`.
-reason find_startup_danger(const command_segment& segment, std::string_view assignment) {
-  const auto name = assignment.substr(0, assignment.find('='));
+reason find_startup_danger(const command_segment& segment, std::string_view name) {
   const auto shell = program_name(segment.argv[0]);
   const auto args = words{segment.argv}.subspan(1);
   const bool starts_up = any_has_short(args, 'i') || any_has_short(args, 'l') ||
                          any_abbreviates(args, "login") || args.empty();
-  const bool reads =
-      (name == "ENV" && starts_up &&
-       is_one_of(shell, {"sh", "ash", "dash", "ksh", "mksh", "posh", "busybox"})) ||
-      (name == "HOME" && starts_up && is_one_of(shell, {"bash", "fish", "ksh", "sh", "zsh"})) ||
-      (name == "ZDOTDIR" && shell == "zsh") || (name == "XDG_CONFIG_HOME" && shell == "fish");
+  const bool reads = (name == "ENV" && starts_up &&
+                      is_one_of(shell, {"sh", "ash", "dash", "ksh", "mksh", "posh", "busybox"})) ||
+                     (name == "HOME" && (is_one_of(shell, {"fish", "zsh"}) ||
+                                         (starts_up && is_one_of(shell, {"bash", "ksh", "sh"})))) ||
+                     (name == "ZDOTDIR" && shell == "zsh") ||
+                     (name == "XDG_CONFIG_HOME" && shell == "fish");
   if (!reads) return std::nullopt;
   return std::string{name} + " makes the shell run a start-up file of the caller's choice";
+}
+
+/// Words that set or export variables of the shell.
+bool sets_variables(const command_segment& segment) {
+  return is_one_of(segment.argv[0], {"export", "declare", "typeset", "readonly", "local"});
+}
+
+/// The same, set by a command before: `export HOME=.; bash -i`.
+reason find_startup_danger(const command_analysis& analysis) {
+  const auto is_set = [&](std::string_view name) {
+    const auto sets = [&](const std::string& text) { return name_of(text) == name; };
+    return std::ranges::any_of(analysis.loose_assignments, sets) ||
+           std::ranges::any_of(analysis.segments, [&](const command_segment& segment) {
+             return !segment.argv.empty() && sets_variables(segment) &&
+                    std::ranges::any_of(segment.argv, [&](const std::string& text) {
+                      return text.find('=') != std::string::npos && sets(text);
+                    });
+           });
+  };
+  for (std::string_view name : {"ENV", "HOME", "XDG_CONFIG_HOME", "ZDOTDIR"}) {
+    if (!is_set(name)) continue;
+    for (const auto& segment : analysis.segments)
+      if (!segment.argv.empty())
+        if (auto why = find_startup_danger(segment, name)) return why;
+  }
+  return std::nullopt;
 }
 
 reason find_loader_danger(const command_segment& segment) {
   for (const auto& assignment : segment.assignments) {
     if (auto why = find_loader_danger(assignment)) return why;
-    if (auto why = find_startup_danger(segment, assignment)) return why;
+    if (auto why = find_startup_danger(segment, name_of(assignment))) return why;
     if (assignment.starts_with("GIT_CONFIG_KEY_") &&
         to_lower_ascii(assignment).ends_with("=clean.requireforce"))
       return "with this setting git clean deletes untracked files without -f";
   }
-  if (is_one_of(segment.argv[0], {"export", "declare", "typeset", "readonly", "local"}))
+  if (sets_variables(segment))
     for (const auto& word : words{segment.argv}.subspan(1))
       if (word.find('=') != std::string::npos)
         if (auto why = find_loader_danger(word)) return why;
@@ -270,6 +300,7 @@ std::optional<danger> find_combined_danger(const command_analysis& analysis) {
   for (const auto& assignment : analysis.loose_assignments)
     if (assignment.starts_with("LD_") || assignment.starts_with("BASH_ENV="))
       if (auto why = find_loader_danger(assignment)) return other(*std::move(why));
+  if (auto why = find_startup_danger(analysis)) return other(*std::move(why));
   if (auto why = find_fork_bomb(analysis.script)) return other(*std::move(why));
   return std::nullopt;
 }

@@ -373,6 +373,12 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
   case command_form::joined_script:
     if (!parsed.understood)
       unreadable("the options of `" + std::string(name) + "` are not understood");
+    if (name == "rush") {
+      rebuilt.assign(inner.begin(), inner.end());
+      for (auto& w : rebuilt)
+        put_unknown_places(w, "{}");
+      inner = rebuilt;
+    }
     return joined_script(inner, name, other);
   case command_form::script_a_word:
     for (const auto& one : inner)
@@ -412,8 +418,8 @@ void analyzer::wrapper(const wrapper_grammar& grammar, words all, const context&
     if (replaced.empty()) rebuilt.push_back(unknown_words());
     inner = rebuilt;
   }
-  constexpr std::string_view fetchers[] = {"bunx",     "npm exec", "npm x", "npx",
-                                           "pnpm dlx", "pnpx",     "uvx",   "yarn dlx"};
+  constexpr std::string_view fetchers[] = {"bun x",    "bunx", "npm exec", "npm x",   "npx",
+                                           "pnpm dlx", "pnpx", "uvx",      "yarn dlx"};
   if (!inner.empty() && std::ranges::find(fetchers, name) != std::end(fetchers)) {
     // `tool@1.2`: the program is `tool`. An @ in front is a scope.
     rebuilt.assign(inner.begin(), inner.end());

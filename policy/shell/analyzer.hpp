@@ -1,5 +1,6 @@
 #pragma once
 
+#include "policy/shell/limits.hpp"
 #include "policy/shell/other_grammars.hpp"
 #include "policy/shell/script.hpp"
 #include "policy/shell/segments.hpp"
@@ -54,6 +55,7 @@ private:
   void inner_command(words inner, bool understood, std::string_view of, const context& at);
 
   void shell(words all, const context& at);
+  word process_text(const word& process, const context& at);
   void process_script(const word& process, std::string_view of, const context& at);
   void input_script(std::string_view of, const context& at);
   std::optional<word> input_text(const context& at) const;
@@ -71,6 +73,7 @@ private:
 
   void embedded_commands(words all, const context& at);
   void daemon_starter(words all, const context& at);
+  void nix_run(words all, const context& at);
   void given_words(words inner, std::string_view replaced, std::string_view input,
                    const context& at);
   void settings_of_builders(words all, std::string_view name, const context& at);
@@ -108,6 +111,7 @@ private:
                  bool backticks = false);
   void loads_code(const word& module, std::string_view of, const context& at,
                   bool backticks = false);
+  void code_of_module(const word& module, std::string_view of, const context& at, bool backticks);
   void runs_input_file(text_kind kind, std::string_view of, const context& at,
                        bool backticks = false);
   void list_run_file(words file_and_arguments, bool is_shell, std::string_view of,
@@ -133,6 +137,7 @@ private:
   variable_values variables_;
   std::map<std::string, std::vector<word>, std::less<>> renames_; ///< by `alias` and `hash -p`
   int guesses_left_ = 256;
+  std::size_t made_left_ = max_script_size; ///< bytes that xargs and parallel may still make
   std::vector<pending_run> runs_;
   std::set<std::string> loaded_; ///< modules among them, each with what loads it
   std::vector<written_file> writes_;

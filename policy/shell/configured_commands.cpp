@@ -218,7 +218,15 @@ void analyzer::assigned_scripts(std::span<const std::string> assignments, const 
     note_renaming(variable);
     auto command = assignment.substr(std::min(variable.size() + 1, assignment.size()));
     for (const auto& known : option_variables)
-      if (variable == known.name) embedded_commands(option_words(known.program, command), other);
+      if (variable == known.name) {
+        embedded_commands(option_words(known.program, command), other);
+        // make expands the whole before it parts the words.
+        if (known.program == "make")
+          script_word(word{.text = makefile_commands(command)}, variable, other);
+      }
+    if (variable == "MAKEFILES")
+      for (const auto& file : words{option_words("make", command)}.subspan(1))
+        runs_file(text_kind::make, {&file, 1}, "make", other);
     if (variable.starts_with("BASH_FUNC_")) // an exported function: `BASH_FUNC_f%%=() { …; }`
       script_word(word{.text = "f " + command + "; f"}, variable, other);
     if (!std::binary_search(command_variables.begin(), command_variables.end(), variable) &&
@@ -311,9 +319,12 @@ void analyzer::git_commands(words all, const context& at) {
       }
   if (subcommand == "for-each-repo") {
     auto inner = rest.subspan(1);
-    while (!inner.empty() && inner.front().text.starts_with('-'))
-      inner = inner.subspan(
-          inner.front().text == "--config" ? std::min<std::size_t>(2, inner.size()) : 1);
+    while (!inner.empty() && inner.front().text.starts_with('-')) {
+      const std::string_view option = inner.front().text;
+      const bool takes_next = option.size() > 2 && std::string_view{"--config"}.starts_with(option);
+      inner = inner.subspan(takes_next ? std::min<std::size_t>(2, inner.size()) : 1);
+      if (option == "--") break;
+    }
     std::vector<word> other_git{all.front()};
     other_git.insert(other_git.end(), inner.begin(), inner.end());
     return inner_command(other_git, true, "git", other);

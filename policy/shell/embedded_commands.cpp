@@ -96,7 +96,7 @@ constexpr std::string_view terminals =
 /// Programs whose language runs the rest of a line after a marker.
 struct command_markers {
   std::string_view programs;
-  std::array<std::string_view, 4> markers;
+  std::array<std::string_view, 8> markers;
 };
 constexpr auto marker_table = std::to_array<command_markers>({
     {"ed ex red vi vim nvim view vimdiff gvim", {"!", "system("}},
@@ -104,7 +104,7 @@ constexpr auto marker_table = std::to_array<command_markers>({
     {"expect tclsh wish", {"spawn ", "exec ", "system "}},
     {"ftp lftp less more most telnet", {"!"}},
     {"gdb lldb", {"!", "shell "}},
-    {"gnuplot", {"!", "system(", "system ", "shell "}},
+    {"gnuplot", {"!", "system(", "system ", "shell ", "\"<", "'<", "\"|", "'|"}},
     {"mysql mariadb", {"\\!", "system ", "\\P ", "pager "}},
     {"psql", {"\\!", "PROGRAM ", "program "}},
     {"sqlite3 sqlite", {".shell ", ".system ", ".sh ", ".sy "}},
@@ -139,6 +139,8 @@ std::string marked_commands(std::string_view text, const command_markers& known)
       if (marker.ends_with("PROGRAM ") || marker.ends_with("program ")) {
         command = command.substr(std::min(command.find_first_not_of(" '"), command.size()));
         command = command.substr(0, command.find('\''));
+      } else if (marker.front() == '"' || marker.front() == '\'') { // gnuplot: plot "< COMMAND"
+        command = command.substr(0, command.find(marker.front()));
       } else if (marker.ends_with('(')) {
         const auto last = command.find_last_of("'\")");
         command = command.substr(std::min<std::size_t>(1, command.size()),
@@ -276,6 +278,7 @@ void analyzer::embedded_commands(words all, const context& caller) {
       inner_command(all.subspan(static_cast<std::size_t>(dashes - all.begin()) + 1), true, name,
                     at);
   }
+  if (name == "nix") nix_run(all, at);
   if (name == "start-stop-daemon") daemon_starter(all, at);
   if (name == "run-parts") unreadable("`run-parts` runs every program of a folder");
   if (name == "cmake") return cmake(all, at);

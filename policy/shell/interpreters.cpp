@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 /// Programs that run a text of their own language: `python3 -c`, `perl -e`, `awk`.
@@ -36,12 +37,12 @@ constexpr auto languages = std::to_array<language>({
     {"erl", "", "eval", false, "", "config name pa pz s sname setcookie"},
     {"ghc", "e"},
     {"groovy", "e", "", false, "", "classpath cp"},
-    {"gm4", "", "", false, "DIULdlos"},
+    {"gm4", "", "", false, "IULdlos", "", "D", "define"},
     {"guile", "c", "", false, "CLx", "", "l"},
     {"julia", "eE", "eval print", true, "CHJOgpt", "procs project sysimage threads", "L", "load"},
     {"lua", "e", "", false, "", "", "l"},
     {"luajit", "e", "", false, "j", "", "l"},
-    {"m4", "", "", false, "DIULdlos"},
+    {"m4", "", "", false, "IULdlos", "", "D", "define"},
     {"node", "ep", "eval print", false, "C", node_values, "r", node_loads},
     {"nodejs", "ep", "eval print", false, "C", node_values, "r", node_loads},
     {"ocaml", "e"},
@@ -125,7 +126,7 @@ constexpr std::string_view code_modules = "timeit";
 constexpr std::string_view dialogue_modules = "IPython asyncio code idlelib pdb";
 constexpr std::string_view file_modules =
     "IPython cProfile coverage doctest kernprof line_profiler memory_profiler pdb profile "
-    "pyinstrument runpy trace";
+    "pyinstrument trace";
 
 /// `-Fi` is a separator.
 std::optional<word> loaded_by_awk(std::span<const word> all, std::size_t& i) {
@@ -135,15 +136,51 @@ std::optional<word> loaded_by_awk(std::span<const word> all, std::size_t& i) {
   return may_be ? option_value(all, i, "iEl", "exec include load") : std::nullopt;
 }
 
+/// `%20` is a blank.
+std::string percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    const auto* digits = text.data() + i + 1;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2) {
+      decoded += static_cast<char>(value);
+      i += 2;
+    } else {
+      decoded += text[i];
+    }
+  }
+  return decoded;
+}
+
 } // namespace
+
+/// What is loaded may be code itself: `perl -M'A;CODE'`, `node --import data:TYPE,CODE`.
+void analyzer::code_of_module(const word& module, std::string_view of, const context& at,
+                              bool backticks) {
+  auto text = module;
+  if (text.text.starts_with("data:")) {
+    const auto comma = std::min(text.text.find(','), text.text.size());
+    text.known = text.known && text.text.substr(0, comma).find(";base64") == std::string::npos;
+    text.text = percent_decoded(std::string_view{text.text}.substr(comma));
+  } else if (text.text.find_first_of(" \t\n;({'\"`|%") == std::string::npos) {
+    return;
+  }
+  code(text, of, at, backticks);
+}
 
 /// `python3 -m MODULE …`, which may be `-m pdb -m MODULE …`.
 void analyzer::python_module(words module_and_rest, const context& at) {
+  bool has_input = false; // one of them reads it
   for (auto left = module_and_rest; !left.empty();) {
     const auto& module = left.front();
     left = left.subspan(1);
     loads_code(module, "python", at);
-    if (lists_word(dialogue_modules, module.text)) takes_commands("python", at);
+    if (lists_word(dialogue_modules, module.text) && !std::exchange(has_input, true)) {
+      takes_commands("python", at);
+      if (const auto input = input_text(at)) code(*input, "python", at, false);
+    }
+    if (module.text == "runpy") continue; // the next word is a module
     if (lists_word(code_modules, module.text))
       for (const auto& w : left)
         code(w, "timeit", at, false);
@@ -203,13 +240,15 @@ void analyzer::embedded_code(words all, const context& at) {
       maybe_value = false;
     } else if (auto loaded = option_value(all, i, language->loads, language->long_loads)) {
       loads_code(*loaded, name, at, language->backticks);
+      code_of_module(*loaded, name, at, language->backticks);
       if (before_option) i = at_option;
       maybe_value = false;
     } else if (text == "-") {
+      from_input = from_input || names_subcommand(language->family, text); // `deno run -`
       break;
     } else if (!text.starts_with('-')) {
       from_input = false;
-      if (language->family == "deno" && text == "eval") continue;
+      if (names_subcommand(language->family, text) && lists_word("eval run", text)) continue;
       if (language->family == "deno") code(all[i], name, at, false);
       if (!has_code && !names_subcommand(language->family, text) && files_left-- > 0)
         runs_file(text_kind::code, all.subspan(i), name, at, language->backticks);
@@ -218,8 +257,9 @@ void analyzer::embedded_code(words all, const context& at) {
     }
   }
   const auto stays = [&](const word& w) { return is_dialogue_option(language->family, w.text); };
-  if (std::any_of(all.begin() + 1, all.end(), stays)) takes_commands(name, at);
-  if (has_code || !from_input) return;
+  const bool goes_on = std::any_of(all.begin() + 1, all.end(), stays);
+  if (goes_on) takes_commands(name, at);
+  if ((has_code || !from_input) && !goes_on) return;
   runs_input_file(text_kind::code, name, at, language->backticks);
   if (const auto input = input_text(at)) return code(*input, name, at, language->backticks);
   const auto only_tells = [](const word& w) {

@@ -27,11 +27,16 @@ std::string makefile_commands(std::string_view text) {
       command.remove_prefix(std::min(command.find_first_not_of(" \t@+-"), command.size()));
       commands += std::string(command) + "\n";
     }
-    constexpr std::string_view call = "$(shell ";
+    constexpr std::string_view call = "shell";
     for (auto found = line.find(call); found != std::string_view::npos;
          found = line.find(call, found + 1)) {
+      const auto before = line.substr(0, found);
       const auto command = line.substr(found + call.size());
-      commands += std::string(command.substr(0, command.rfind(')'))) + "\n";
+      const bool is_call = before.ends_with("$(") || before.ends_with("${");
+      if (!is_call || command.find_first_of(" \t") != 0) continue;
+      commands +=
+          std::string(command.substr(1, command.rfind(before.back() == '(' ? ')' : '}') - 1));
+      commands += '\n';
     }
   }
   return commands;

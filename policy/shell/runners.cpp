@@ -1,4 +1,7 @@
+#include "policy/command_words.hpp"
 #include "policy/shell/analyzer.hpp"
+#include "policy/shell/characters.hpp"
+#include "policy/shell/limits.hpp"
 #include "policy/shell/special_commands.hpp"
 
 #include <algorithm>
@@ -21,7 +24,56 @@ constexpr wrapper_grammar parallel_grammar = {
              "pipepart block= resume resume-failed will-cite citation load= memfree= nice= "
              "shebang semaphore id= fg bg wait colour shuf replace="};
 
+bool is_plain(std::string_view text) {
+  return text.find_first_of(" \t\n\"'\\$`|&;<>()*?[]{}~#!") == std::string_view::npos;
+}
+
+word quoted(word w) {
+  for (auto at = w.text.find('\''); at != std::string::npos; at = w.text.find('\'', at + 4))
+    w.text.replace(at, 1, "'\\''");
+  w.text = "'" + w.text + "'";
+  return w;
+}
+
+/// Puts `value` in the place of each `place`; false when `w` has none. What would be longer than
+/// `left` bytes is cut and marked.
+bool fill(word& w, std::string_view place, const word& value, std::size_t& left) {
+  bool found = false;
+  for (auto at = w.text.find(place); !w.is_long && at != std::string::npos;
+       at = w.text.find(place, at + value.text.size())) {
+    found = true;
+    w.is_long = value.text.size() > left;
+    if (w.is_long) break;
+    left -= value.text.size();
+    w.text.replace(at, place.size(), value.text);
+    w.known = w.known && value.known;
+  }
+  return found;
+}
+
 } // namespace
+
+bool put_unknown_places(word& w, std::string_view replaced) {
+  bool found = false;
+  for (auto at = w.text.find(replaced); !replaced.empty() && at != std::string::npos;
+       at = w.text.find(replaced, at + unknown_part.size())) {
+    w.text.replace(at, replaced.size(), unknown_part);
+    found = true;
+  }
+  for (auto at = w.text.find('{'); at != std::string::npos; at = w.text.find('{', at + 1)) {
+    const auto end = w.text.find('}', at);
+    if (end == std::string::npos) break;
+    const auto inside = std::string_view{w.text}.substr(at + 1, end - at - 1);
+    const bool is_place =
+        inside.empty() || inside.front() == '=' ||
+        (!is_name_start(inside.front()) && inside.find_first_of(" \t\n\"'$;,{:") == inside.npos);
+    if (!is_place) continue;
+    w.text.replace(at, end - at + 1, unknown_part);
+    found = true;
+  }
+  w.known = w.known && !found;
+  return found;
+}
 
 void analyzer::find_actions(words all, const context& at) {
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -89,38 +141,75 @@ void analyzer::parallel(words all, const context& caller) {
   context at = caller;
   at.any_shell = true;
   const auto parsed = parse_options(parallel_grammar, all, 1);
-  auto rest = all.subspan(parsed.command);
+  const auto rest = all.subspan(parsed.command);
   const auto sources = std::find_if(rest.begin(), rest.end(),
                                     [](const word& w) { return w.text.starts_with(":::"); });
   std::vector<word> inner(rest.begin(), sources);
-  for (auto& w : inner)
-    if (w.text.find("{}") != std::string::npos) put_unknown(w, "{}");
+  std::vector<word> files; // each line of these is a command, or a word of it
+  std::vector<word> given;
+  bool words_known = true; // what stands behind `:::` is given to the command one by one
+  std::string_view replaced = "{}";
+  for (const auto& option : parsed.options) {
+    if (lists_word("a arg-file", option.name)) files.push_back(option.value);
+    if (lists_word("I U i replace", option.name) && !option.value.text.empty())
+      replaced = option.value.text;
+    words_known = words_known && !lists_word("a arg-file C colsep d delimiter E L l m max-args "
+                                             "max-replace-args N n X x xargs",
+                                             option.name);
+  }
+  bool from_file = false;
+  for (auto source = sources; source != rest.end(); ++source) {
+    if (source->text.starts_with(":::")) {
+      words_known = words_known && source == sources && source->text == ":::";
+      from_file = source->text.starts_with("::::");
+    } else {
+      (from_file ? files : given).push_back(*source);
+    }
+  }
+  constexpr std::size_t most = 64;
+  words_known = words_known && !given.empty() && given.size() <= most;
   if (inner.empty()) {
-    for (auto source = sources; source != rest.end(); ++source)
-      if (!source->text.starts_with(":::")) script_word(*source, "parallel", at);
-    if (sources == rest.end()) input_script("parallel", at);
+    for (const auto& file : files)
+      runs_file(text_kind::shell, {&file, 1}, "parallel", at);
+    for (const auto& one : given)
+      script_word(one, "parallel", at);
+    if (!words_known && !given.empty()) joined_script(given, "parallel", at);
+    if (files.empty() && given.empty()) input_script("parallel", at);
     return;
   }
-  if (!parsed.understood) return inner_command(inner, false, "parallel", at);
-  joined_script(inner, "parallel", at);
-  if (std::ranges::any_of(inner, [](const word& w) { return !w.known; })) return;
-  // Without a placeholder, what is taken from the sources stands at the end. Each level of them
-  // is read once more for each below.
+  auto unknown = inner;
+  bool has_place = std::ranges::any_of(
+      parsed.options, [](const auto& option) { return option.name.starts_with("pipe"); });
+  for (auto& w : unknown)
+    has_place = put_unknown_places(w, replaced) || has_place;
+  if (!parsed.understood) return inner_command(unknown, false, "parallel", at);
+  // Each level of what is taken from the sources is read once more for each below.
   constexpr int most_levels = 1;
-  constexpr std::size_t most = 64;
-  if (at.depth > most_levels || inner.size() > most)
-    return unreadable("what `parallel` adds to such a command is not read");
-  const auto groups =
-      std::count_if(sources, rest.end(), [](const word& w) { return w.text.starts_with(":::"); });
-  if (groups != 1 || static_cast<std::size_t>(rest.end() - sources) > most) {
-    inner.push_back(unknown_words());
-    return joined_script(inner, "parallel", at);
+  const bool reads_given = at.depth <= most_levels && inner.size() <= most;
+  if (!has_place || !words_known || !reads_given) joined_script(unknown, "parallel", at);
+  if (!reads_given) return unreadable("what `parallel` adds to such a command is not read");
+  if (!words_known && !has_place) { // they stand at the end
+    unknown.push_back(unknown_words());
+    joined_script(unknown, "parallel", at);
   }
-  for (auto source = sources + 1; source != rest.end(); ++source) {
-    inner.push_back(*source);
-    joined_script(inner, "parallel", at);
-    inner.pop_back();
-  }
+  if (given.size() > most) return;
+  for (const auto& one : given)
+    for (const bool quotes : {false, true}) { // a command, or one word of it
+      if (quotes && is_plain(one.text)) continue;
+      const auto value = quotes ? quoted(one) : one;
+      auto made = inner;
+      bool is_filled = false;
+      for (auto& w : made) {
+        if (w.text.size() > made_left_)
+          return must_ask("parallel makes commands too long to be read");
+        made_left_ -= w.text.size();
+        for (const std::string_view place : {replaced, std::string_view{"{1}"}})
+          is_filled = fill(w, place, value, made_left_) || is_filled;
+        is_filled = put_unknown_places(w, replaced) || is_filled;
+      }
+      if (!is_filled) made.push_back(value);
+      joined_script(made, "parallel", at);
+    }
 }
 
 void analyzer::container(words all, const context& at) {
@@ -150,6 +239,22 @@ void analyzer::daemon_starter(words all, const context& at) {
     }
 }
 
+/// `nix run nixpkgs#PROGRAM -- ARGUMENT…`
+void analyzer::nix_run(words all, const context& at) {
+  const auto is_run = [](const word& w) { return w.text == "run"; };
+  const auto run = std::find_if(all.begin() + 1, all.end(), is_run);
+  const auto installed = std::find_if(
+      run, all.end(), [](const word& w) { return w.text.find('#') != std::string::npos; });
+  if (installed == all.end()) return;
+  std::vector<word> started(installed, all.end());
+  auto& program = started.front().text;
+  program.erase(0, program.find('#') + 1);
+  program.resize(std::min(program.find('^'), program.size())); // `git^out`
+  program.erase(0, program.rfind('.') + 1);                    // `legacyPackages.git`
+  if (started.size() > 1 && started[1].text == "--") started.erase(started.begin() + 1);
+  inner_command(started, true, "nix", at);
+}
+
 /// The commands that xargs makes of an input that is known.
 void analyzer::given_words(words inner, std::string_view replaced, std::string_view input,
                            const context& at) {
@@ -172,10 +277,13 @@ void analyzer::given_words(words inner, std::string_view replaced, std::string_v
       continue;
     }
     made.assign(inner.begin(), inner.end());
-    for (auto& w : made)
-      for (auto found = w.text.find(replaced); found != std::string::npos;
-           found = w.text.find(replaced, found + piece.size()))
-        w.text.replace(found, replaced.size(), piece);
+    const word value{.text = std::string(piece)};
+    for (auto& w : made) {
+      w.is_long = w.is_long || w.text.size() > made_left_;
+      if (!w.is_long) made_left_ -= w.text.size();
+      fill(w, replaced, value, made_left_);
+      if (w.is_long) return must_ask("xargs makes commands too long to be read");
+    }
     inner_command(made, true, "xargs", at);
   }
   if (replaced.empty()) inner_command(made, true, "xargs", at);

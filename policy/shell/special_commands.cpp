@@ -174,6 +174,7 @@ void analyzer::shell(words all, const context& caller) {
   context at = caller;
   at.any_shell = !is_like_bash(name);
   at.grammar = grammar_of(name);
+  const bool is_korn = name.find("ksh") != std::string_view::npos;
   bool runs_string = false;
   bool reads_input = false;
   std::size_t i = 1;
@@ -201,6 +202,8 @@ void analyzer::shell(words all, const context& caller) {
         if (++i >= all.size()) break;
         if (all[i].is_process) process_script(all[i], name, at);
         runs_file(text_kind::shell, all.subspan(i, 1), name, at);
+      } else if (text == "--emulate") { // of zsh
+        ++i;
       }
       continue;
     }
@@ -219,7 +222,8 @@ void analyzer::shell(words all, const context& caller) {
     for (const char letter : text.substr(1)) {
       runs_string = runs_string || (letter == 'c' && text[0] == '-');
       reads_input = reads_input || letter == 's';
-      if (letter == 'o' || letter == 'O') ++i; // its value is the next word
+      // Its value is the next word.
+      if (letter == 'o' || letter == 'O' || (is_korn && (letter == 'R' || letter == 'T'))) ++i;
     }
   }
   const auto rest = all.subspan(std::min(i, all.size()));
@@ -255,15 +259,19 @@ void analyzer::shell(words all, const context& caller) {
   runs_file(text_kind::shell, rest, name, at);
 }
 
-/// The script is what a process substitution prints.
-void analyzer::process_script(const word& process, std::string_view of, const context& at) {
+/// What a process substitution prints.
+word analyzer::process_text(const word& process, const context& at) {
   word text;
   text.is_cut = process.process.end - process.process.begin > max_writers;
   if (at.reading != nullptr)
     text.text = printed_text(*at.reading, process.process, text.known);
   else
     text.known = false;
-  script_word(text, of, at);
+  return text;
+}
+
+void analyzer::process_script(const word& process, std::string_view of, const context& at) {
+  script_word(process_text(process, at), of, at);
 }
 
 /// What a program reads from its input, as far as it is known; nothing when it inherits ours.

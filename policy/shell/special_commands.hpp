@@ -16,6 +16,10 @@ word unknown_words();
 /// Marks `placeholder` inside `w` as a part that is only known when it runs.
 void put_unknown(word& w, std::string_view placeholder);
 
+/// The same for each place that parallel or rush fills: `{}`, `{.}`, `{2}`, and `replaced`; false
+/// when there is none.
+bool put_unknown_places(word& w, std::string_view replaced);
+
 /// The value of option `all[i]` when it is one of `shorts` (letters; the value is attached or the
 /// next word) or `longs` (words with a blank between them, with one dash or two, or abbreviated);
 /// `i` moves on to the word that held it. Generous: what follows an unknown letter may be one.

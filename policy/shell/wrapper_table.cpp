@@ -31,6 +31,7 @@ constexpr auto table = std::to_array<wrapper_grammar>({
               "runtime-flag= terminal tty user= volume= workingdir=",
      .operands = 1},
     {.name = "builtin"},
+    {.name = "bun x", .longs = "bun silent package="},
     {.name = "bundle exec", .longs = "keep-file-descriptors gemfile="},
     {.name = "bunx", .longs = "bun silent package="},
     {.name = "busybox"},

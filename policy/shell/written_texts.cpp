@@ -65,10 +65,6 @@ bool may_be_module(std::string_view file, std::string_view name) {
 void analyzer::runs_file(text_kind kind, words file_and_arguments, std::string_view of,
                          const context& at, bool backticks) {
   const auto& file = file_and_arguments.front();
-  if (file.is_process || is_input_path(file.text)) return;
-  if (kind != text_kind::program)
-    list_run_file(file_and_arguments, kind == text_kind::shell, of, at);
-  if (is_unknown(file_name(file))) return;
   pending_run run;
   run.kind = kind;
   run.file_and_arguments.assign(file_and_arguments.begin(), file_and_arguments.end());
@@ -77,6 +73,21 @@ void analyzer::runs_file(text_kind kind, words file_and_arguments, std::string_v
   run.at.depth = at.depth;
   run.at.any_shell = at.any_shell;
   run.at.grammar = at.grammar;
+  const bool is_code = kind == text_kind::code || kind == text_kind::sed;
+  const bool is_input = is_input_path(file.text) || (is_code && file.text == "-");
+  if (file.is_process || is_input) {
+    if (!is_code) return; // shells and make read these themselves
+    if (is_input) {
+      takes_commands(of, at);
+      runs_input_file(kind, of, at, backticks);
+    }
+    const std::optional<word> text = is_input ? input_text(at) : process_text(file, at);
+    if (text) run_text(run, *text);
+    return;
+  }
+  if (kind != text_kind::program)
+    list_run_file(file_and_arguments, kind == text_kind::shell, of, at);
+  if (is_unknown(file_name(file))) return;
   runs_.push_back(std::move(run));
 }
 

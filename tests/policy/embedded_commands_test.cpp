@@ -22,7 +22,7 @@ int strictness(requirement_kind kind) {
 
 } // namespace
 
-TEST_CASE("§18a §D2 a forbidden program is found in some 930 hiding places, or asked about") {
+TEST_CASE("§18a §D2 a forbidden program is found in some 990 hiding places, or asked about") {
   const auto rules = make_rules({make_rule({"rm"}, decision::forbidden)});
   int count = 0;
   for (const auto& row : load_cases("hidden_programs.jsonl")) {
@@ -33,7 +33,7 @@ TEST_CASE("§18a §D2 a forbidden program is found in some 930 hiding places, or
     CHECK_FALSE(judge(script_request(script), rules).requirement.bypass_sandbox);
     ++count;
   }
-  CHECK(count > 920);
+  CHECK(count > 980);
 }
 
 TEST_CASE("§32 everyday commands ask nothing under on-request, whatever else rules forbid") {
@@ -47,7 +47,7 @@ TEST_CASE("§32 everyday commands ask nothing under on-request, whatever else ru
     CHECK(kind_of(script, rules) == requirement_kind::skip);
     ++count;
   }
-  CHECK(count > 480);
+  CHECK(count > 520);
 }
 
 TEST_CASE("§29 danger is seen in options, in other languages and behind runners") {

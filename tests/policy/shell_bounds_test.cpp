@@ -57,6 +57,17 @@ TEST_CASE("§18a modules of Python that run one another ended the program that r
     CHECK_FALSE(analysis_of("python3 " + repeated(option, 80000)).segments.empty());
 }
 
+TEST_CASE("§18a words that xargs and parallel put into one another grew without a bound") {
+  const auto places = "'" + repeated("{}", 40000) + "'";
+  const auto value = std::string(20000, 'x');
+  CHECK(analysis_of("echo " + value + " | xargs -I{} echo " + places).must_ask_why ==
+        "xargs makes commands too long to be read");
+  CHECK(analysis_of("parallel echo " + places + " ::: " + value).must_ask_why ==
+        "the script of `parallel` is too large to be read");
+  CHECK(analysis_of("parallel echo " + std::string(300000, 'y') + " ::: a b c d e").must_ask_why ==
+        "parallel makes commands too long to be read");
+}
+
 TEST_CASE("§18a more modules than are compared with what is written are asked about") {
   std::string script;
   for (int i = 0; i < 600; ++i)
