@@ -86,7 +86,7 @@ private:
   void embedded_code(words all, const context& at);
   void code(const word& text, std::string_view of, const context& at, bool backticks);
   void python_module(words module_and_rest, const context& at);
-  words run_by_module(words all, std::string_view of, const context& at);
+  words run_by_module(words all, std::string_view of, int& files_left, const context& at);
   void awk_program(words all, const context& at);
   void sed_program(words all, const context& at);
   void powershell(words all, const context& at);

@@ -172,6 +172,7 @@ void analyzer::code_of_module(const word& module, std::string_view of, const con
 /// `python3 -m MODULE …`, which may be `-m pdb -m MODULE …`.
 void analyzer::python_module(words module_and_rest, const context& at) {
   bool has_input = false; // one of them reads it
+  int files_left = most_files;
   for (auto left = module_and_rest; !left.empty();) {
     const auto& module = left.front();
     left = left.subspan(1);
@@ -185,14 +186,14 @@ void analyzer::python_module(words module_and_rest, const context& at) {
       for (const auto& w : left)
         code(w, "timeit", at, false);
     if (!lists_word(file_modules, module.text)) return;
-    left = run_by_module(left, module.text, at);
+    left = run_by_module(left, module.text, files_left, at);
   }
 }
 
 /// Options and file of a module that runs another program.
 /// @return the module that it runs and what follows; empty: it is a file, or none
-analyzer::words analyzer::run_by_module(words all, std::string_view of, const context& at) {
-  int files_left = most_files;
+analyzer::words analyzer::run_by_module(words all, std::string_view of, int& files_left,
+                                        const context& at) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].text == "-m") return all.subspan(i + 1);
     auto order = of == "pdb" ? option_value(all, i, "c", "command") : std::nullopt;

@@ -117,7 +117,9 @@ void analyzer::runs_input_file(text_kind kind, std::string_view of, const contex
          (from->found == nullptr || from->found->input.from == input_source::kind::inherited))
     from = from->outer;
   if (from == nullptr || from->found->input.file.empty()) return;
-  const word file{.text = from->found->input.file};
+  word file{.text = from->found->input.file};
+  if (is_input_path(file.text)) return;    // `< /dev/stdin`: from whoever started us
+  if (file.text == "-") file.text = "./-"; // a file of that name
   runs_file(kind, {&file, 1}, of, at, backticks);
 }
 

@@ -68,6 +68,14 @@ TEST_CASE("§18a words that xargs and parallel put into one another grew without
         "parallel makes commands too long to be read");
 }
 
+TEST_CASE("§18a code from /dev/stdin, which is the input, was looked for there for ever") {
+  for (const auto* script :
+       {"python3 < /dev/stdin", "python3 - < /dev/stdin", "python3 /dev/stdin < /dev/stdin",
+        "sed -f - < /dev/stdin", "sed -f /dev/stdin < -", "awk -f - < -", "python3 < -",
+        "sh < /dev/stdin", "make -f - < /dev/stdin"})
+    CHECK_FALSE(analysis_of(script).segments.empty());
+}
+
 TEST_CASE("§18a more modules than are compared with what is written are asked about") {
   std::string script;
   for (int i = 0; i < 600; ++i)
