@@ -136,6 +136,10 @@ void hooked_call::give_up_hooks() {
   said_.emplace();
   said_->verdict = hook_verdict::deny;
   said_->reason = "the call was cancelled while its hooks were asked";
+  if (report_) {
+    report_->ending = call_ending::aborted;
+    said_->reason += ", after its command had ended; what that said is withheld";
+  }
   hooks_spoke();
 }
 

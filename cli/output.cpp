@@ -5,6 +5,8 @@
 #include "protocol/visible_text.hpp"
 
 #include <cerrno>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include <unistd.h>
@@ -53,7 +55,12 @@ bool print_error(std::string_view text) noexcept {
 }
 
 bool print(std::string_view text) noexcept {
-  return write_all(STDOUT_FILENO, text);
+  if (write_all(STDOUT_FILENO, text)) return true;
+  static bool told = false;
+  if (errno != EPIPE && !std::exchange(told, true)) // who closes a pipe has read enough
+    complain({errc::io, std::string{"standard output cannot be written: "} + std::strerror(errno),
+              "Write it where there is room."});
+  return false;
 }
 
 bool print_for_people(std::string_view text) {

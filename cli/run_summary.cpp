@@ -39,8 +39,11 @@ std::string ending(const attempt_record& attempt) {
     if (attempt.failure)
       return "the time limit of " + std::to_string(attempt.limit.count()) + " ms was over";
     return "ended after " + std::to_string(attempt.duration.count()) + " ms by the time limit of " +
-           std::to_string(attempt.limit.count()) + " ms (killed when it did not end within " +
-           std::to_string(attempt.grace.count()) + " ms)";
+           std::to_string(attempt.limit.count()) + " ms" +
+           (attempt.duration < attempt.limit + attempt.grace
+                ? std::string{}
+                : " (killed since it did not end within " + std::to_string(attempt.grace.count()) +
+                      " ms)");
   case attempt_ending::denied: return "denied by the boundary";
   case attempt_ending::exited: return "exit " + std::to_string(*attempt.exit_code);
   case attempt_ending::cancelled: return "cancelled";

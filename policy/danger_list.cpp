@@ -59,13 +59,13 @@ reason find_system_danger(words argv) {
   return std::nullopt;
 }
 
-std::string_view name_of(std::string_view assignment) {
+std::string_view variable_of(std::string_view assignment) {
   return assignment.substr(0, assignment.find('='));
 }
 
 /// `LD_PRELOAD=./x.so git …` runs code of the file's choice inside whatever program follows.
 reason find_loader_danger(std::string_view assignment) {
-  const auto name = name_of(assignment);
+  const auto name = variable_of(assignment);
   const auto value = assignment.substr(std::min(name.size() + 1, assignment.size()));
   bool loads = is_one_of(
       name,
@@ -106,7 +106,7 @@ bool sets_variables(const command_segment& segment) {
 /// The same, set by a command before: `export HOME=.; bash -i`.
 reason find_startup_danger(const command_analysis& analysis) {
   const auto is_set = [&](std::string_view name) {
-    const auto sets = [&](const std::string& text) { return name_of(text) == name; };
+    const auto sets = [&](const std::string& text) { return variable_of(text) == name; };
     return std::ranges::any_of(analysis.loose_assignments, sets) ||
            std::ranges::any_of(analysis.segments, [&](const command_segment& segment) {
              return !segment.argv.empty() && sets_variables(segment) &&
@@ -127,7 +127,7 @@ reason find_startup_danger(const command_analysis& analysis) {
 reason find_loader_danger(const command_segment& segment) {
   for (const auto& assignment : segment.assignments) {
     if (auto why = find_loader_danger(assignment)) return why;
-    if (auto why = find_startup_danger(segment, name_of(assignment))) return why;
+    if (auto why = find_startup_danger(segment, variable_of(assignment))) return why;
     if (assignment.starts_with("GIT_CONFIG_KEY_") &&
         to_lower_ascii(assignment).ends_with("=clean.requireforce"))
       return "with this setting git clean deletes untracked files without -f";

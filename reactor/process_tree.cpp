@@ -46,6 +46,7 @@ std::vector<pid_t> children_of(pid_t parent) {
 }
 
 struct relation {
+  bool has_ended = false;
   pid_t parent = 0;
   pid_t group = 0;
 };
@@ -57,6 +58,7 @@ std::optional<relation> relation_of(pid_t pid) {
   if (name_end == std::string::npos || name_end + 4 > stat.size()) return std::nullopt;
   const char* const stop = stat.data() + stat.size();
   relation r;
+  r.has_ended = stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
   const auto parent = std::from_chars(stat.data() + name_end + 4, stop, r.parent);
   if (parent.ec != std::errc{} || parent.ptr == stop) return std::nullopt;
   const auto group = std::from_chars(parent.ptr + 1, stop, r.group);
@@ -66,8 +68,8 @@ std::optional<relation> relation_of(pid_t pid) {
 
 } // namespace
 
-std::vector<unique_fd> find_escapees(pid_t leader) {
-  std::vector<unique_fd> out;
+std::vector<escapee> find_escapees(pid_t leader) {
+  std::vector<escapee> out;
   std::vector<pid_t> open{leader};
   for (std::size_t visited = 0; !open.empty() && visited < max_visited; ++visited) {
     const pid_t parent = open.back();
@@ -76,9 +78,9 @@ std::vector<unique_fd> find_escapees(pid_t leader) {
       unique_fd handle{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
       // Asked only now: if it is still a child of `parent`, the handle means the one we saw.
       const auto r = relation_of(pid);
-      if (!r || r->parent != parent) continue;
+      if (!r || r->parent != parent || r->has_ended) continue;
       open.push_back(pid);
-      if (handle && r->group != leader) out.push_back(std::move(handle));
+      if (handle && r->group != leader) out.push_back({std::move(handle), parent == leader});
     }
   }
   return out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "reactor/detail/process_tree.hpp"
 #include "reactor/detail/start_child.hpp"
 #include "reactor/process.hpp"
 #include "reactor/timer.hpp"
@@ -74,6 +75,7 @@ private:
 
   void remember_escapees();
   void signal_tree(int number);
+  void kill_below_children();
   void kill_tree();
 
   void read(channel& c);
@@ -105,7 +107,7 @@ private:
   std::array<channel, 2> channels_;
   timer grace_;
   timer drain_;
-  std::vector<unique_fd> escapees_;
+  std::vector<escapee> escapees_;
   std::optional<clock::time_point> kill_at_;
   std::optional<exit_status> status_;
   process_end end_;

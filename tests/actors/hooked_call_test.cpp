@@ -149,6 +149,7 @@ TEST_SUITE("actors.hooked_call") {
         **calls.run(thread, {"call-1", {}, argv_request({"make"})}, [&] { return stop; });
     CHECK(report.output.aggregated.empty());
     CHECK(report.message.find("cancelled") != std::string::npos);
+    CHECK(report.ending == call_ending::aborted); // it was told as one that had gone well
     CHECK(report.attempts.size() == 1);
   }
 

@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -89,6 +90,42 @@ class Faults(RunCase):
             done = subprocess.run([GATEHOUSE, "policy", "explain", "--json", "--", "ls"], env=self.env, stdout=full,
                                   stderr=subprocess.PIPE, timeout=GRACE_S, check=False)
         self.assertNotEqual(done.returncode, 0)
+
+    def test_standard_output_that_is_full_was_a_failure_without_a_word(self):
+        for words in (["help"], ["--version"], ["config", "show", "--json"], ["doctor", "--json"], ["completions", "bash"]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([GATEHOUSE, *words], env=self.env, stdout=full, stderr=subprocess.PIPE, text=True, timeout=GRACE_S,
+                                      check=False)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertEqual(done.stderr.count("standard output cannot be written: No space left on device"), 1, (words, done.stderr))
+
+    def test_a_tree_that_changed_its_number_outlived_the_time_limit_without_a_boundary(self):
+        mark = f"gatehouse-faults-hop-{os.getpid()}"
+        hops = self.ws + "/hop.py"
+        with open(hops, "w", encoding="utf-8") as file:
+            file.write(f"ALIVE_S = {3 * GRACE_S}" + """
+import ctypes, os, signal, time
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+ctypes.CDLL(None).prctl(36, 1)  # its orphans come to it, and to nobody when it ends
+end = time.monotonic() + ALIVE_S
+if os.fork():
+    time.sleep(ALIVE_S)
+while time.monotonic() < end:
+    if os.fork():
+        os._exit(0)
+    time.sleep(0.002)
+""")
+        for _ in range(3):
+            done = subprocess.run([GATEHOUSE, "run", "--cwd", self.ws, "--profile", "danger-full-access", "--ask", "never",
+                                   "--timeout-ms", "700", "--", sys.executable, hops, mark], env=self.env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=GRACE_S, check=False)
+            self.assertEqual(done.returncode, 124, done.stderr)
+            self.assertIn("killed since it did not end", done.stderr)
+            deadline = time.monotonic() + GRACE_S
+            while process_count(mark) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            self.assertEqual(process_count(mark), 0)
 
     def test_a_killed_run_leaves_no_command(self):
         mark = f"/tmp/gatehouse-faults-{os.getpid()}"
