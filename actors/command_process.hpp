@@ -57,7 +57,8 @@ struct command_listener {
   /// So many bytes of output will not come: they got lost on the way from another machine. A note
   /// about it follows as output.
   std::function<void(std::uint64_t)> on_lost{};
-  /// Once: the command and all it started have ended; output may still follow.
+  /// Once: the command and all it started have ended; output may still follow. Of another machine
+  /// again, right before `on_end`, with `failure`: what was to follow is lost.
   std::function<void(const command_end&)> on_exit;
   /// Once, last: the streams are at their end too, or were cut.
   std::function<void()> on_end;

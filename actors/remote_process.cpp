@@ -38,8 +38,9 @@ std::size_t index_of(output_stream stream) {
 remote_process::remote_process(reactor::event_loop& loop,
                                const std::shared_ptr<remote_connection>& over, std::string id,
                                std::string start_params, bool tty, command_listener listener)
-    : over_{over}, id_{std::move(id)}, start_params_{std::move(start_params)}, tty_{tty},
-      listener_{std::move(listener)}, given_up_{loop}, drain_{loop}, write_again_{loop} {}
+    : loop_{loop}, over_{over}, id_{std::move(id)}, start_params_{std::move(start_params)},
+      tty_{tty}, listener_{std::move(listener)}, given_up_{loop}, drain_{loop}, write_again_{loop} {
+}
 
 void remote_process::grant(output_stream stream) {
   auto& sizes = ungranted_[index_of(stream)];
@@ -196,17 +197,25 @@ void remote_process::read_answered(const answer& said) {
   if (!kept) return finish(broken(to_string(kept.error())));
   auto events = stream_.take(*std::move(kept));
   say_lost();
-  if (stream_.left_out()) return went_on_without_a_number();
-  if (stream_.repeats())
-    return over->fail("it breaks the protocol: asked for what a command says after a number it "
-                      "answered with what comes before");
+  if (!keeps_to_the_protocol()) return;
   deliver(std::move(events));
+  if (rest_until_ && !reading_ && listener_.on_end) drain();
 }
 
-void remote_process::went_on_without_a_number() {
-  if (const auto over = over_.lock())
-    over->fail("it breaks the protocol: it went on with what a command says without number " +
-               std::to_string(stream_.last() + 1) + " of it");
+bool remote_process::keeps_to_the_protocol() {
+  if (stream_.left_out() || stream_.too_early())
+    break_off("it went on with what a command says without number " +
+              std::to_string(stream_.last() + 1) + " of it");
+  else if (stream_.contradicts())
+    break_off("what it says of a command contradicts itself (number " +
+              std::to_string(stream_.last() + 1) + ")");
+  else
+    return true;
+  return false;
+}
+
+void remote_process::break_off(const std::string& why) {
+  if (const auto over = over_.lock()) over->fail("it breaks the protocol: " + why);
 }
 
 void remote_process::say_lost() {
@@ -220,8 +229,7 @@ void remote_process::say_lost() {
 
 void remote_process::hear(event one) {
   auto events = stream_.take(std::move(one));
-  if (stream_.too_early()) return went_on_without_a_number();
-  deliver(std::move(events));
+  if (keeps_to_the_protocol()) deliver(std::move(events));
 }
 
 void remote_process::deliver(std::vector<event> events) {
@@ -236,10 +244,11 @@ void remote_process::deliver(std::vector<event> events) {
       end.exit_code = exited->exit_code;
       end.denied_elsewhere = exited->sandbox_denied;
       told_end_ = true;
+      exit_code_ = end.exit_code;
       drain();
       tell_owner(listener_.on_exit, end);
     } else {
-      close();
+      return close();
     }
   }
   if (stream_.wants_read() && !stream_.closed()) read();
@@ -274,8 +283,27 @@ void remote_process::drain() {
     if (!line) return;
     if (line->held())
       self->drain();
-    else
+    else if (line->ready() && !self->reading_)
       self->close();
+    else
+      self->wait_for_the_rest();
+  });
+}
+
+/// Something that it has said may be missing: the line is cut, or what was asked for has not come.
+void remote_process::wait_for_the_rest() {
+  const auto over = over_.lock();
+  if (!over) return;
+  if (!rest_until_) rest_until_ = loop_.now() + over->terms().recovery;
+  drain_.start_at(*rest_until_, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    const auto line = self ? self->over_.lock() : nullptr;
+    if (!line) return;
+    if (!line->held())
+      return self->finish(
+          self->broken(line->terms().name + " did not say what else the command had said"));
+    self->rest_until_.reset();
+    self->wait_for_the_rest();
   });
 }
 
@@ -319,11 +347,14 @@ command_end remote_process::broken(std::string why) const {
   end.started = start_sent_;
   end.out_of_reach = true;
   if (start_sent_) end.ending = attempt_ending::lost;
-  end.failure =
-      error{errc::io, std::move(why),
-            start_sent_ ? "The command may still run there; its server ends it by itself."
-                        : "Nothing was run. See that `gatehouse exec-server` listens there, "
-                          "and that the token is its own (docs/remote.md)."};
+  std::string next = "Nothing was run. See that `gatehouse exec-server` listens there, "
+                     "and that the token is its own (docs/remote.md).";
+  if (exit_code_)
+    next = "The command exited with " + std::to_string(*exit_code_) +
+           " there, and what it said may lack something.";
+  else if (start_sent_)
+    next = "The command may still run there; its server ends it by itself.";
+  end.failure = error{errc::io, std::move(why), std::move(next)};
   return end;
 }
 
@@ -334,7 +365,8 @@ void remote_process::finish(const command_end& end) {
   given_up_.cancel();
   drain_.cancel();
   const auto listener = std::exchange(listener_, {});
-  if (!std::exchange(told_end_, true)) tell_owner(listener.on_exit, end);
+  told_end_ = true;
+  tell_owner(listener.on_exit, end);
   tell_owner(listener.on_end);
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,15 +65,19 @@ private:
   void write_later();
   void say(reactor::output_stream stream, std::string_view bytes);
   void say_lost();
-  void went_on_without_a_number();
+  /// @return false: it does not, and the connection has been given up
+  bool keeps_to_the_protocol();
+  void break_off(const std::string& why);
   void release();
   void deliver(std::vector<exec_client::process_event> events);
   void drain();
+  void wait_for_the_rest();
   void close();
   void not_started(const exec_server::failure& why);
   void finish(const command_end& end);
   [[nodiscard]] command_end broken(std::string why) const;
 
+  reactor::event_loop& loop_;
   std::weak_ptr<remote_connection> over_;
   std::string id_;
   std::string start_params_;
@@ -88,6 +93,9 @@ private:
   bool interrupt_wanted_ = false;
   bool end_wanted_ = false;
   bool told_end_ = false;
+  std::optional<int> exit_code_; ///< that was told
+  /// Behind its exit: what may be missing then must have come.
+  std::optional<reactor::clock::time_point> rest_until_;
   bool unlimited_ = false;                           ///< nobody will ask for more
   std::array<std::deque<std::size_t>, 2> ungranted_; ///< bytes told at once, for each stream
   reactor::timer given_up_;                          ///< after a kill

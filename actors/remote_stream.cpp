@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::size_t most_early_bytes = std::size_t{16} * 1024 * 1024;
 constexpr std::size_t most_early_events = 65'536;
+/// Of one number, since no longer message is taken (reactor::websocket_client_terms).
+constexpr std::uint64_t most_of_a_number = std::uint64_t{16} * 1024 * 1024;
+/// In all, so that whoever adds it up can count on: 1 EiB.
+constexpr std::uint64_t most_lost = std::uint64_t{1} << 60U;
 
 std::size_t size_of_output(const remote_stream::event& one) {
   const auto* said = std::get_if<remote_stream::event::output>(&one.what);
@@ -31,9 +35,20 @@ void remote_stream::tell(event one, std::vector<event>& out) {
   if (std::holds_alternative<event::exited>(one.what)) {
     if (std::exchange(exited_, true)) return;
   } else if (std::holds_alternative<event::closed>(one.what)) {
+    ended_ = true;
+    if (!exited_) return; // its number came with none: a read tells it
     if (std::exchange(closed_, true)) return;
   }
   out.push_back(std::move(one));
+}
+
+/// It has come with a number of its own.
+void remote_stream::tell_named(event one, std::vector<event>& out) {
+  if (std::holds_alternative<event::exited>(one.what)) {
+    exit_named_ = true;
+    left_out_ = left_out_ || exits_passed_ > 0; // so what was passed over was no exit
+  }
+  tell(std::move(one), out);
 }
 
 /// Those that came early up to this number, and what follows upon them.
@@ -41,12 +56,13 @@ void remote_stream::tell_early(std::uint64_t to, std::vector<event>& out) {
   while (!early_.empty() && early_.begin()->first <= std::max(to, last_ + 1)) {
     auto next = early_.extract(early_.begin());
     early_bytes_ -= size_of_event(next.mapped());
-    if (next.key() > last_) tell(std::move(next.mapped()), out);
+    if (next.key() > last_) tell_named(std::move(next.mapped()), out);
   }
 }
 
 std::vector<remote_stream::event> remote_stream::take(event one) {
   std::vector<event> out;
+  contradicts_ = contradicts_ || one.seq == 0; // no other event has its number: it would be dropped
   if (one.seq <= last_ || closed_) return out;
   if (one.seq > last_ + 1) {
     const auto size = size_of_event(one);
@@ -57,7 +73,7 @@ std::vector<remote_stream::event> remote_stream::take(event one) {
     if (early_.emplace(one.seq, std::move(one)).second) early_bytes_ += size;
     return out;
   }
-  tell(std::move(one), out);
+  tell_named(std::move(one), out);
   tell_early(last_, out);
   return out;
 }
@@ -78,32 +94,58 @@ std::uint64_t remote_stream::lost_of(const exec_client::read_result& kept) const
   return kept.lost_bytes - std::min(kept.lost_bytes, here);
 }
 
-/// A number is a piece of output, which has a byte at least, or an end of the process.
-bool remote_stream::is_without_a_number(const exec_client::read_result& kept) const {
+/// A number is a piece of output, which has a byte at least, or an end of the process: one that
+/// the answer tells, and that has not come with a number of its own.
+bool remote_stream::is_without_a_number(const exec_client::read_result& kept) {
   const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
   if (known <= last_) return false;
   auto missing = known - last_;
+  bool exit = kept.exited && !exit_named_;
   const auto is_missing = [&](std::uint64_t seq) { return seq > last_ && seq <= known; };
   for (const auto& chunk : kept.chunks)
     if (is_missing(chunk.seq) && !early_.contains(chunk.seq)) --missing;
-  for (const auto& [seq, one] : early_)
+  for (const auto& [seq, one] : early_) {
     if (is_missing(seq)) --missing;
-  const std::uint64_t ends = (exited_ ? 0 : 1) + (kept.closed ? 1 : 0);
-  return missing > ends && missing - ends > kept.lost_bytes;
+    exit = exit && !std::holds_alternative<event::exited>(one.what);
+  }
+  missing -= std::min(missing, kept.lost_bytes);
+  const bool has_last =
+      early_.contains(known) || (!kept.chunks.empty() && kept.chunks.back().seq == known);
+  if (missing > 0 && kept.closed && !has_last && !std::exchange(end_passed_, true)) --missing;
+  exits_passed_ += missing;
+  return exits_passed_ > (exit ? 1U : 0U);
+}
+
+/// What no server answers that keeps to the protocol, and what would lose output without a word or
+/// have us ask for ever.
+bool remote_stream::is_contradictory(const exec_client::read_result& kept) const {
+  const auto asked = asked_after_.value_or(0);
+  if (kept.next_seq <= asked) return true; // it has said that number already
+  if (kept.lost_bytes / most_of_a_number >= kept.next_seq) return true;
+  if (kept.lost_bytes > most_lost - lost_in_all_) return true;
+  if (kept.chunks.empty()) {
+    const bool goes_on = !early_.empty() && early_.rbegin()->first >= kept.next_seq;
+    const bool ended = kept.closed || (ended_ && asked_after_ == last_);
+    return ended && (goes_on || (!kept.exited && !exited_));
+  }
+  return kept.chunks.front().seq <= asked || kept.chunks.back().seq >= kept.next_seq;
 }
 
 std::vector<remote_stream::event> remote_stream::take(exec_client::read_result kept) {
   std::vector<event> out;
   if (closed_) return out;
   const bool any = !kept.chunks.empty();
-  // Each answer with output brings news, so that asking on comes to an end.
-  const auto unordered = std::ranges::adjacent_find(kept.chunks, std::ranges::greater_equal{},
-                                                    &event::seq) != kept.chunks.end();
-  repeats_ = repeats_ || unordered || (any && kept.chunks.front().seq <= asked_after_.value_or(0));
-  left_out_ = left_out_ || is_without_a_number(kept);
-  if (repeats_ || left_out_) return out;
-  lost_ += lost_of(kept);
   const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
+  // Whoever has said something later, and has nothing of what comes before, never will.
+  const bool has_nothing = !any && known <= last_ && !early_.empty() && asked_after_ == last_;
+  const bool in_order = std::ranges::adjacent_find(kept.chunks, std::ranges::greater_equal{},
+                                                   &event::seq) == kept.chunks.end();
+  contradicts_ = contradicts_ || !in_order || is_contradictory(kept);
+  left_out_ = left_out_ || has_nothing || (in_order && is_without_a_number(kept));
+  if (contradicts_ || left_out_) return out;
+  const auto lost = lost_of(kept);
+  lost_ += lost;
+  lost_in_all_ += lost;
   for (auto& chunk : kept.chunks) {
     tell_early(chunk.seq - std::min<std::uint64_t>(chunk.seq, 1), out);
     if (chunk.seq > last_) tell(std::move(chunk), out);
@@ -122,14 +164,12 @@ std::vector<remote_stream::event> remote_stream::take(exec_client::read_result k
     end.what = event::exited{kept.exit_code.value_or(-1), kept.sandbox_denied};
     tell(std::move(end), out);
   }
-  if (!any && kept.closed && !closed_) {
+  if (!any && (kept.closed || ended_) && !closed_) {
     auto end = process();
     end.what = event::closed{};
     tell(std::move(end), out);
   }
   tell_early(last_, out);
-  // Whoever has said something later, and has nothing of what comes before, never will.
-  left_out_ = left_out_ || (!any && !early_.empty() && asked_after_ == last_);
   asked_after_.reset();
   return out;
 }

@@ -27,14 +27,18 @@ public:
   std::uint64_t ask();
 
   /// Something is missing, and reading after `last` may bring it.
-  [[nodiscard]] bool wants_read() const noexcept { return wants_read_ || !early_.empty(); }
+  [[nodiscard]] bool wants_read() const noexcept {
+    return wants_read_ || !early_.empty() || (ended_ && !closed_);
+  }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
   /// The server went on without a number behind last(): asked for it, it had nothing of it, and
   /// did not say that it was lost.
   [[nodiscard]] bool left_out() const noexcept { return left_out_; }
-  /// Asked for what comes after a number, the server answered with what comes before.
-  [[nodiscard]] bool repeats() const noexcept { return repeats_; }
+  /// The server contradicts itself: an event without a number, or an answer to a read that goes
+  /// back before what was asked for, is not in order, goes beyond its own nextSeq, ends before what
+  /// came already, or has lost more than its numbers can hold (16 MiB each, 1 EiB in all).
+  [[nodiscard]] bool contradicts() const noexcept { return contradicts_; }
   /// More came early than may wait (16 MiB with what each event takes, 65,536 events), and was
   /// dropped: no server that keeps to the protocol sends so much beyond what it knows to be
   /// missing.
@@ -45,9 +49,11 @@ public:
 
 private:
   void tell(event one, std::vector<event>& out);
+  void tell_named(event one, std::vector<event>& out);
   void tell_early(std::uint64_t to, std::vector<event>& out);
   [[nodiscard]] std::uint64_t lost_of(const exec_client::read_result& kept) const;
-  [[nodiscard]] bool is_without_a_number(const exec_client::read_result& kept) const;
+  [[nodiscard]] bool is_without_a_number(const exec_client::read_result& kept);
+  [[nodiscard]] bool is_contradictory(const exec_client::read_result& kept) const;
 
   std::map<std::uint64_t, event> early_; ///< by seq
   std::size_t early_bytes_ = 0;
@@ -55,12 +61,17 @@ private:
   std::optional<std::uint64_t> asked_after_; ///< by the read that is under way
   std::uint64_t told_since_asked_ = 0;       ///< bytes of output
   bool left_out_ = false;
-  bool repeats_ = false;
+  bool contradicts_ = false;
   std::uint64_t last_ = 0; ///< everything up to it was told
   bool exited_ = false;
-  bool closed_ = false;
+  bool exit_named_ = false;        ///< it came with a number of its own
+  std::uint64_t exits_passed_ = 0; ///< numbers for which there was nothing but an exit
+  bool end_passed_ = false;        ///< the same of `closed`
+  bool ended_ = false;             ///< `closed` has come
+  bool closed_ = false;            ///< and was told, behind its exit
   bool wants_read_ = false;
   std::uint64_t lost_ = 0;
+  std::uint64_t lost_in_all_ = 0;
 };
 
 } // namespace gatehouse::actors

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 using namespace gatehouse;
@@ -191,7 +192,9 @@ TEST_SUITE("actors.remote_stream") {
     CHECK(leaves_out(answer_of({}, 9, 0, true)));
     CHECK(leaves_out(answer_of({}, 1'000'000, 7, true)));
     CHECK_FALSE(leaves_out(answer_of({said(6)}, 7, 8, false))); // four pieces of two bytes
-    CHECK_FALSE(leaves_out(answer_of({said(2), said(3), said(5)}, 6, 0, false))); // 4: its exit
+    // 4 is its exit, but only where it has exited.
+    CHECK_FALSE(leaves_out(answer_of({said(2), said(3), said(5)}, 6, 0, true)));
+    CHECK(leaves_out(answer_of({said(2), said(3), said(5)}, 6, 0, false)));
     CHECK_FALSE(leaves_out(answer_of({}, 9, 14, false)));
   }
 
@@ -217,7 +220,84 @@ TEST_SUITE("actors.remote_stream") {
     again.chunks = {said(2)};
     again.next_seq = 3;
     CHECK(stream.take(std::move(again)).empty());
-    CHECK(stream.repeats());
+    CHECK(stream.contradicts());
+  }
+
+  TEST_CASE("§120 a number that was left out passed for an exit that came with another") {
+    remote_stream stream;
+    (void)stream.take(said(1));
+    (void)stream.take(said(3));
+    (void)stream.take(exited(4));
+    CHECK(stream.ask() == 1);
+    exec_client::read_result kept; // 2 is neither output, nor lost, nor its exit
+    kept.next_seq = 5;
+    kept.exited = true;
+    CHECK(stream.take(std::move(kept)).empty());
+    CHECK(stream.left_out());
+
+    remote_stream later;
+    (void)later.take(said(1));
+    CHECK(later.ask() == 1);
+    exec_client::read_result cut;
+    cut.chunks = {said(3)};
+    cut.next_seq = 4;
+    cut.exited = true; // 2, as it seems
+    (void)later.take(std::move(cut));
+    CHECK_FALSE(later.left_out());
+    (void)later.take(exited(4));
+    CHECK(later.left_out());
+  }
+
+  TEST_CASE("§120 answers that contradict themselves passed, and output was lost with them") {
+    struct row {
+      const char* what;
+      std::vector<event> before;
+      std::vector<std::uint64_t> chunks;
+      std::uint64_t next, lost;
+      bool ended;
+    };
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    for (const auto& one : std::vector<row>{
+             {"an end before what came", {said(1), said(9)}, {}, 3, 0, true},
+             {"a piece beyond nextSeq", {said(1), said(9)}, {500}, 2, 0, false},
+             {"back before what was asked for", {said(1), said(2), said(3)}, {}, 2, 0, false},
+             {"not in order", {said(1)}, {3, 2}, 4, 0, false},
+             {"twice", {said(1)}, {2, 2}, 3, 0, false},
+             {"more lost than nine numbers hold", {said(1)}, {}, 10, most, true},
+             {"more lost than anybody says", {said(1)}, {}, most, most, true},
+         }) {
+      CAPTURE(one.what);
+      remote_stream stream;
+      for (const auto& event : one.before)
+        (void)stream.take(event);
+      (void)stream.ask();
+      exec_client::read_result kept;
+      for (const auto seq : one.chunks)
+        kept.chunks.push_back(said(seq));
+      kept.next_seq = one.next;
+      kept.lost_bytes = one.lost;
+      kept.exited = kept.closed = one.ended;
+      CHECK(stream.take(std::move(kept)).empty());
+      CHECK(stream.contradicts());
+      CHECK(stream.take_lost() == 0);
+    }
+    remote_stream stream;
+    CHECK(stream.take(said(0)).empty());
+    CHECK(stream.contradicts());
+  }
+
+  TEST_CASE("§120 what a server has lost never adds up to a number that is none") {
+    remote_stream stream;
+    std::uint64_t all = 0;
+    for (std::uint64_t next = 1ULL << 40U; !stream.contradicts(); next += 1ULL << 36U) {
+      (void)stream.ask();
+      exec_client::read_result kept;
+      kept.next_seq = next;
+      kept.lost_bytes = 1ULL << 59U;
+      (void)stream.take(std::move(kept));
+      all += stream.take_lost();
+    }
+    CHECK(all == 1ULL << 60U);
   }
 
   TEST_CASE("§120 a number that comes while its read is under way is not left out") {
@@ -326,6 +406,67 @@ TEST_SUITE("actors.remote_stream") {
       }
       CAPTURE(seed);
       CHECK(l.heard.size() + lost == all);
+    }
+  }
+
+  TEST_CASE("§120 a server that keeps to the protocol breaks it never, wherever its exit stands") {
+    for (unsigned seed = 0; seed < 2000; ++seed) {
+      std::mt19937 random{seed};
+      const auto one_in = [&](unsigned n) { return random() % n == 0; };
+      remote_stream stream;
+      listener l;
+      std::vector<event> sent;
+      const std::uint64_t size = 3 + random() % 30;
+      const std::uint64_t exit_at = 1 + random() % (size - 1);
+      std::uint64_t lost = 0, first_kept = 1;
+      std::size_t all = 0;
+      std::optional<std::uint64_t> asked;
+      const auto answer = [&] {
+        exec_client::read_result kept;
+        kept.next_seq = sent.size() + 1;
+        kept.exited = sent.size() >= exit_at;
+        kept.closed = sent.size() == size;
+        kept.exit_code = kept.exited ? std::optional{3} : std::nullopt;
+        for (auto seq = *asked + 1; seq <= sent.size(); ++seq) {
+          const auto* out = std::get_if<event::output>(&sent[seq - 1].what);
+          if (!out) continue;
+          if (seq < first_kept) {
+            kept.lost_bytes += out->bytes.size();
+          } else {
+            kept.chunks.push_back(sent[seq - 1]);
+            if (!one_in(3)) continue;
+            kept.next_seq = seq + 1;
+            break;
+          }
+        }
+        asked.reset();
+        l.take(stream.take(std::move(kept)));
+        lost += stream.take_lost();
+      };
+      for (int step = 0; step < 200; ++step) {
+        if (sent.size() < size && !one_in(3)) {
+          const auto seq = sent.size() + 1;
+          sent.push_back(seq == exit_at ? exited(seq) : seq == size ? closed(seq) : said(seq));
+          if (const auto* out = std::get_if<event::output>(&sent.back().what))
+            all += out->bytes.size();
+          if (!one_in(4)) l.take(stream.take(sent.back()));
+        }
+        if (one_in(6) && first_kept <= sent.size())
+          first_kept += 1 + random() % (sent.size() + 1 - first_kept);
+        if (!asked && one_in(2)) asked = stream.ask();
+        if (asked && one_in(3)) answer();
+        if (one_in(20)) asked.reset(); // the line was cut
+      }
+      CAPTURE(seed);
+      for (int reads = 0; !stream.closed() && reads < 100; ++reads) {
+        if (!asked) asked = stream.ask();
+        answer();
+      }
+      CHECK_FALSE(stream.left_out());
+      CHECK_FALSE(stream.contradicts());
+      CHECK(stream.closed());
+      const auto ends = std::string{"exit "}.size() + std::string{"end "}.size();
+      CHECK(l.heard.size() + lost == all + ends);
     }
   }
 }
