@@ -183,6 +183,7 @@ caf::result<attempt_result_ptr> process_manager::run_attempt(const attempt_ptr& 
   if (victim) {
     auto node = sessions_.extract(*victim);
     if (!node.empty()) {
+      withdraw_writes(*victim);
       send(node.mapped().actor, end_v);
       node.mapped().dismissed = true;
       const bool running = node.mapped().running;
@@ -252,6 +253,7 @@ void process_manager::dismiss(int id) {
   auto* s = find(id);
   if (!s) return;
   s->dismissed = true;
+  withdraw_writes(id);
   if (!s->running) return session_ended(id);
   send(s->actor, end_v);
 }
@@ -266,6 +268,7 @@ void process_manager::session_ended(int id) {
   auto* s = find(id);
   if (!s) return;
   s->running = false;
+  withdraw_writes(id);
   store_.exited(id);
   if (s->dismissed) forget(id);
 }
@@ -274,6 +277,7 @@ void process_manager::forget(int id) {
   auto node = sessions_.extract(id);
   store_.remove(id);
   if (node.empty()) return;
+  withdraw_writes(id);
   for (auto& ender : node.mapped().enders)
     ender.deliver(true);
   send(node.mapped().actor, kill_v);

@@ -102,6 +102,7 @@ private:
   void ask_hooks(const exec_request& original, std::shared_ptr<exec_reply> reply,
                  caf::typed_response_promise<exec_reply_ptr> caller);
   void cancel_write(const std::string& call_id);
+  void withdraw_writes(int id);
   void dismiss(int id);
   void forget(int id);
   void session_ended(int id);

@@ -411,6 +411,7 @@ result<void> process_session::write(const std::string& chars) {
   const bool tty = (*attempt_)->tty;
   if (over_ || !process_)
     return error{errc::invalid_request, "StdinClosed: the process has ended", {}};
+  if (stopped_) return error{errc::invalid_request, "StdinClosed: the process is being ended", {}};
   alive();
   if (tty) return process_->write_stdin(chars);
   if (chars != control_c)

@@ -74,7 +74,7 @@ void process_manager::review_write(const stdin_request_ptr& request,
   question.digest = digest_of(bound, {1, (*s->attempt)->backend == sandbox_backend::none, {}});
   question.cause.source = ask_source::stdin_write;
   question.reason = "input for a running process that has more than the session's permissions: " +
-                    visible_text(request->chars);
+                    visible_text(request->chars, "\\");
   question.will_be_allowed = "These bytes are written to terminal session " +
                              std::to_string(request->session_id) + ", once.";
   question.without_sandbox = (*s->attempt)->backend == sandbox_backend::none;
@@ -85,7 +85,7 @@ void process_manager::review_write(const stdin_request_ptr& request,
       .then(
           [this, request, caller, refuse, digest](const review_answer_ptr& said) {
             const auto write = writes_.find(request->call_id);
-            if (write == writes_.end()) return;
+            if (write == writes_.end()) return; // its session has gone, or its call
             write->second.review_id.clear();
             if (!is_approval(said->decision) || said->digest != digest)
               return refuse(said->reason.empty() ? "the reviewer said no" : said->reason);
@@ -166,6 +166,23 @@ void process_manager::polled(const stdin_request_ptr& request, const call_report
   const auto original = s->request;
   forget(id); // the last answer: its id is free again
   ask_hooks(*original, std::move(reply), std::move(caller));
+}
+
+/// Nothing may reach it any more, whatever the answers to what was asked about its input: its id
+/// may belong to another soon.
+void process_manager::withdraw_writes(int id) {
+  for (auto write = writes_.begin(); write != writes_.end();) {
+    const auto& open = write->second;
+    if (open.session_id != id || open.review_id.empty()) {
+      ++write;
+      continue;
+    }
+    if (terms_.reviewer) send(terms_.reviewer, withdraw_v, open.review_id);
+    deliver(open.caller, failed_reply({errc::invalid_request,
+                                       "StdinClosed: the process has ended, or is being ended",
+                                       {}}));
+    write = writes_.erase(write);
+  }
 }
 
 /// Its session goes on (§127): only the wait or the question ends.

@@ -79,6 +79,7 @@ void session_thread::exec_command(const std::string& call_id, const terminal_req
 void session_thread::write_stdin(const std::string& call_id, const stdin_arguments& asked) {
   auto& call = running_[call_id];
   call.max_output_tokens = asked.max_output_tokens.value_or(default_output_tokens);
+  call.input = !asked.chars.empty();
   stdin_request order;
   order.call_id = call_id;
   order.session_id = asked.session_id;
@@ -125,7 +126,8 @@ void session_thread::terminal_answered(const std::string& call_id, const exec_re
     if (report.ending == call_ending::completed) // what is typed is judged by nobody but its reader
       report.evaluation.requirement.kind = requirement_kind::skip;
     report.failure = reply.failure;
-    report.message = reply.failure ? input_failure_message(*reply.failure) : reply.message;
+    report.message =
+        reply.failure ? session_failure_message(*reply.failure, call->second.input) : reply.message;
     report.output.truncated_bytes = reply.result.omitted_bytes;
     report.output.total_bytes = reply.result.total_bytes;
     report.judged = reply.began != nullptr;

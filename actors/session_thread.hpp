@@ -63,6 +63,7 @@ private:
     std::string tool;
     std::function<void(const result<call_report_ptr>&)> done;
     bool terminal = false; ///< run by the manager of the terminal sessions
+    bool input = false;    ///< it is to write something to one
     std::uint64_t max_output_tokens = 0;
     std::optional<thread_events::terminal_ended> session_end; ///< came before the call's own answer
   };

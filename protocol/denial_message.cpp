@@ -283,8 +283,8 @@ std::string failure_message(const error& failure) {
                 failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
 }
 
-std::string input_failure_message(const error& failure) {
-  return lines({sentence("Nothing was written to the session: " + failure.message),
+std::string session_failure_message(const error& failure, bool input) {
+  return lines({sentence((input ? "Nothing was written to the session: " : "") + failure.message),
                 failure.remedy.empty() ? std::string{} : sentence("Next: " + failure.remedy)});
 }
 

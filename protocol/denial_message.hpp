@@ -49,8 +49,9 @@ std::string interrupted_message(std::string_view why);
 /// The boundary or the program could not be started.
 std::string failure_message(const error& failure);
 
-/// A write_stdin came to nothing; its session, if there is one, is as it was.
-std::string input_failure_message(const error& failure);
+/// A call about a session came to nothing; the session, if there is one, is as it was.
+/// @param input it was to write something
+std::string session_failure_message(const error& failure, bool input);
 
 /// An attempt that was ended from outside, with its `failure`: `lost` nobody knows what became of
 /// the command, `signalled` it was killed with its boundary. Else empty.
