@@ -1,12 +1,15 @@
 #include "actors/guardian.hpp"
 
 #include "protocol/guardian_prompt.hpp"
+#include "protocol/visible_text.hpp"
 #include "reactor/program_exchange.hpp"
 
 #include <utility>
 
 namespace gatehouse::actors {
 namespace {
+
+constexpr std::size_t longest_complaint = 300; ///< bytes of what it said as it failed
 
 guardian_reply reply_from(reactor::exchange_end end, std::chrono::milliseconds limit) {
   using ending = reactor::exchange_end::ending;
@@ -19,7 +22,11 @@ guardian_reply reply_from(reactor::exchange_end end, std::chrono::milliseconds l
   case ending::signalled: return {kind::failed, "ended by signal " + std::to_string(end.code)};
   case ending::exited: break;
   }
-  if (end.code != 0) return {kind::failed, "exit status " + std::to_string(end.code)};
+  if (end.code != 0) {
+    const auto said = visible_line(end.err, longest_complaint);
+    return {kind::failed,
+            "exit status " + std::to_string(end.code) + (said.empty() ? "" : ": " + said)};
+  }
   return {kind::text, std::move(end.out)};
 }
 
@@ -60,12 +67,9 @@ bool guardian_in_charge(const approval_policy& approval, bool configured, bool s
 guardian_transport run_guardian_program(reactor::event_loop& loop, guardian_program program) {
   return [&loop, program = std::move(program)](const guardian_question& question,
                                                std::function<void(guardian_reply)> done) {
-    reactor::exchange_request request;
-    request.spawn.argv = program.argv;
-    request.spawn.env = program.env;
-    request.spawn.cwd = program.cwd;
-    request.input = encode_guardian_question(question.review_id, question.prompt);
-    request.limit = program.limit;
+    auto request = supervised_program(program.place, program.argv,
+                                      encode_guardian_question(question.review_id, question.prompt),
+                                      program.limit);
     request.max_output = 64 * 1024;
     return std::make_shared<reactor::program_exchange>(
         loop, std::move(request),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/supervised_program.hpp"
 #include "protocol/approval_policy.hpp"
 #include "protocol/guardian_answer.hpp"
 #include "reactor/event_loop.hpp"
@@ -55,8 +56,7 @@ using guardian_transport = std::function<std::shared_ptr<void>(
 /// output, exit status 0.
 struct guardian_program {
   std::vector<std::string> argv; ///< argv[0] an absolute path
-  std::vector<std::string> env;
-  std::string cwd;
+  program_place place;
   std::chrono::milliseconds limit = std::chrono::seconds{90};
 };
 /// @param loop outlives the transport and its handles

@@ -186,6 +186,7 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
   reactor::unique_fd read_end{ends[0]};
   const reactor::unique_fd write_end{ends[1]};
   spawn.pass_fds.push_back({write_end.get(), report_fd_of_helper});
+  spawn.children_end_theirs = true;
   std::unique_ptr<helper_process> own{new helper_process{std::move(listener)}};
   auto* const self = own.get();
   auto process = reactor::process::spawn(

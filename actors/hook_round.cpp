@@ -15,15 +15,11 @@ hook_round::hook_round(reactor::event_loop& loop, hook_question question,
   const auto input = encode_hook_payload(question_.payload);
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     const auto& handler = question_.handlers[i];
-    reactor::exchange_request request;
-    request.spawn.argv = {"sh", "-c", handler.command};
-    request.spawn.program = "/bin/sh";
-    request.spawn.env = question_.env;
-    request.spawn.cwd = question_.folder;
-    request.input = input;
-    request.limit = handler.timeout;
     running_.push_back(std::make_unique<reactor::program_exchange>(
-        loop, std::move(request), [this, i](reactor::exchange_end end) {
+        loop,
+        supervised_program(question_.place, {"/bin/sh", "-c", handler.command}, input,
+                           handler.timeout),
+        [this, i](reactor::exchange_end end) {
           ends_[i] = std::move(end);
           if (--open_ == 0) finish();
         }));

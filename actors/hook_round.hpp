@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/hook_outcome.hpp"
+#include "actors/supervised_program.hpp"
 #include "reactor/event_loop.hpp"
 #include "reactor/program_exchange.hpp"
 
@@ -17,8 +18,7 @@ struct hook_question {
   hook_payload payload;               ///< its event is the round's event
   std::vector<hook_handler> handlers; ///< from hook_rules::matching
   bool retry = false;                 ///< about a second attempt: hooks may only deny (§D8)
-  std::string folder;                 ///< absolute: where their programs run
-  std::vector<std::string> env;       ///< "K=V"; all that the hooks get
+  program_place place;
 };
 
 /// Asks all hooks at the same time, each by running its program with the payload on standard input,

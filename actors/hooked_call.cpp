@@ -120,8 +120,7 @@ void hooked_call::ask(hook_event event, std::string response) {
   question.payload.tool_use_id = call_.plan.call_id;
   question.payload.tool_response = std::move(response);
   question.handlers = handlers(event);
-  question.folder = hooks_.folder;
-  question.env = hooks_.env;
+  question.place = hooks_.place;
   round_ = std::make_unique<hook_round>(
       *hooks_.loop, std::move(question),
       [this, self = caf::actor_cast<hooked_call_actor>(this)](hook_decision said) {

@@ -18,9 +18,8 @@ namespace gatehouse::actors {
 struct hook_settings {
   reactor::event_loop* loop = nullptr; ///< outlives the actors
   hook_rules rules;
-  hook_payload context;         ///< session, turn, transcript, model, permission mode
-  std::string folder;           ///< absolute, of this machine: where hooks run
-  std::vector<std::string> env; ///< "K=V"; all that hooks get
+  hook_payload context; ///< session, turn, transcript, model, permission mode
+  program_place place;
   std::function<void(const std::string&)> warn; ///< to the user; may be unset
 };
 

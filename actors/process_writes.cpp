@@ -216,8 +216,7 @@ void process_manager::ask_hooks(const exec_request& original, std::shared_ptr<ex
   question.payload.tool_use_id = plan.call_id;
   question.payload.tool_response = reply->result.output;
   question.handlers = std::move(handlers);
-  question.folder = terms_.hooks.folder;
-  question.env = terms_.hooks.env;
+  question.place = terms_.hooks.place;
   const auto key = reply->result.chunk_id;
   auto& open = hooked_[key];
   open.reply = std::move(reply);

@@ -134,8 +134,7 @@ void review_desk::carry_out(const question_ptr& open, route::ask_hooks&) {
   question.payload.without_sandbox = asked.without_sandbox;
   question.handlers = terms_.hooks.matching(hook_event::permission_request, tool);
   question.retry = asked.attempt > 1;
-  question.folder = terms_.hook_folder;
-  question.env = terms_.hook_env;
+  question.place = terms_.hook_place;
   open->hooks = std::make_unique<hook_round>(
       *terms_.loop, std::move(question),
       [self = caf::actor_cast<review_desk_actor>(this), id = asked.review_id,

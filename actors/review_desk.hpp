@@ -36,8 +36,7 @@ struct review_desk_terms {
   hook_rules hooks;
   /// What a hook is told besides the question: session, turn, transcript, model, permission mode.
   std::function<hook_payload()> hook_context; ///< may be unset
-  std::string hook_folder;                    ///< absolute, of this machine: where hooks run
-  std::vector<std::string> hook_env;          ///< "K=V"; all that hooks get
+  program_place hook_place;
 
   guardian_transport guardian; ///< unset: there is no automatic reviewer
   bool auto_review = false;    ///< it answers instead of the user; in strict review it always does

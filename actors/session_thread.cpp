@@ -182,8 +182,7 @@ review_desk_terms session_thread::desk_terms() {
   desk.loop = &loop_;
   desk.hooks = terms_.hooks.rules;
   desk.hook_context = [now = now_] { return now->hooks; };
-  desk.hook_folder = terms_.hooks.folder;
-  desk.hook_env = terms_.hooks.env;
+  desk.hook_place = terms_.hooks.place;
   desk.guardian = terms_.guardian;
   desk.auto_review = terms_.auto_review;
   desk.approval = [now = now_] { return now->session.approval; };

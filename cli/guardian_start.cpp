@@ -1,6 +1,7 @@
 #include "cli/guardian_start.hpp"
 
 #include "actors/guardian_http.hpp"
+#include "cli/own_program.hpp"
 #include "config/text_file.hpp"
 
 #include <algorithm>
@@ -74,8 +75,7 @@ result<actors::guardian_transport> guardian_of(const config::effective_settings&
   if (!command.value.empty()) {
     actors::guardian_program program;
     program.argv = command.value;
-    program.env = std::move(environment);
-    program.cwd = "/";
+    program.place = {beside_me("gatehouse-sandbox"), "/", std::move(environment)};
     program.limit = settings.auto_review_timeout.value;
     return actors::run_guardian_program(loop, std::move(program));
   }

@@ -46,8 +46,7 @@ result<actors::hook_settings> hooks_of(const start_point& start, std::string_vie
   hooks.context.permission_mode = start.loaded.settings.approval.value.mode == approval_mode::never
                                       ? "bypassPermissions"
                                       : "default";
-  hooks.folder = start.cwd;
-  hooks.env = command_environment();
+  hooks.place = {beside_me("gatehouse-sandbox"), start.cwd, command_environment()};
   return hooks;
 }
 

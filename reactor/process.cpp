@@ -18,7 +18,8 @@ namespace gatehouse::reactor {
 process::impl::impl(event_loop& loop, const spawn_request& request, started_child child,
                     process_listener listener, process_limits limits)
     : loop_{loop}, limits_{limits}, terminal_{request.output == output_mode::pty},
-      input_is_terminal_{request.input == stdin_mode::pty}, pid_{child.pid},
+      input_is_terminal_{request.input == stdin_mode::pty},
+      children_end_theirs_{request.children_end_theirs}, pid_{child.pid},
       listener_{std::make_shared<process_listener>(std::move(listener))},
       pidfd_{event_loop_access::context(loop), child.pidfd.release()},
       input_{event_loop_access::context(loop)}, channels_{channel{event_loop_access::context(loop)},
@@ -143,29 +144,11 @@ void process::impl::signal_tree(int number) {
     send_signal(one.handle, number);
 }
 
-/// One that changes its number by forking falls to the leader's child, the sandbox helper, when its
-/// parent ends, and is found there: only while that lives.
-void process::impl::kill_below_children() {
-  constexpr int most_rounds = 16;
-  constexpr std::size_t most_found = 256; // a fork bomb must not keep the loop busy
-  for (int round = 0; !status_ && round < most_rounds; ++round) {
-    const auto found = find_escapees(pid_);
-    bool any = false;
-    for (const auto& one : found)
-      if (!one.is_child) {
-        send_signal(one.handle, SIGKILL);
-        any = true;
-      }
-    if (!any || found.size() > most_found) return;
-  }
-}
-
 void process::impl::kill_tree() {
   remember_escapees();
-  kill_below_children();
   // The leader last: its end hangs up the terminal, and what still lives could answer that.
   for (const auto& one : escapees_)
-    send_signal(one.handle, SIGKILL);
+    if (!(one.is_child && children_end_theirs_)) send_signal(one.handle, SIGKILL);
   signal(SIGKILL);
 }
 

@@ -44,6 +44,9 @@ struct spawn_request {
   output_mode output = output_mode::pipes;
   std::vector<passed_fd> pass_fds;
   window_size terminal; ///< with `output_mode::pty`
+  /// Its children end all that is below them as soon as it has ended, those too that change their
+  /// number by forking and that nobody else finds: they are left to that.
+  bool children_end_theirs = false;
 };
 
 } // namespace gatehouse::reactor

@@ -75,7 +75,6 @@ private:
 
   void remember_escapees();
   void signal_tree(int number);
-  void kill_below_children();
   void kill_tree();
 
   void read(channel& c);
@@ -100,6 +99,7 @@ private:
   const process_limits limits_;
   const bool terminal_;
   const bool input_is_terminal_;
+  const bool children_end_theirs_;
   const pid_t pid_;
   std::shared_ptr<process_listener> listener_;
   stream_descriptor pidfd_;

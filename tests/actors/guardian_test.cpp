@@ -1,4 +1,5 @@
 #include "actors/guardian.hpp"
+#include "tests/support/run_program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,6 +14,9 @@ using kind = guardian_result::kind;
 using enum risk_level;
 
 constexpr std::chrono::seconds hang_guard{60};
+program_place place() {
+  return {tests::built("gatehouse-sandbox"), "/", {"PATH=/usr/bin:/bin"}};
+}
 
 guardian_result judged(bool allow, risk_level risk, user_authorization authorization) {
   return judge_assessment({allow, risk, authorization, "because"});
@@ -22,7 +26,7 @@ guardian_result ask(const std::string& script, std::string prompt = "q") {
   reactor::event_loop loop;
   guardian_program program;
   program.argv = {"/bin/sh", "-c", script};
-  program.env = {"PATH=/usr/bin:/bin"};
+  program.place = place();
   const auto transport = run_guardian_program(loop, program);
   std::optional<guardian_reply> reply;
   const auto handle =
@@ -89,11 +93,13 @@ TEST_SUITE("actors.guardian") {
     reactor::event_loop loop;
     guardian_program program;
     program.argv = {"/nonexistent/reviewer"};
+    program.place = place();
     std::optional<guardian_reply> reply;
     const auto handle = run_guardian_program(loop, program)(
         {"review-1", "q"}, [&](guardian_reply r) { reply = std::move(r); });
     REQUIRE(loop.run_until([&] { return reply.has_value(); }, hang_guard));
     CHECK(reply->what == guardian_reply::kind::failed);
+    CHECK(reply->text.find("/nonexistent/reviewer") != std::string::npos);
   }
 
   TEST_CASE("§48a a program that hangs is a time-out at its limit") {
@@ -101,6 +107,7 @@ TEST_SUITE("actors.guardian") {
     reactor::event_loop loop{time};
     guardian_program program;
     program.argv = {"/bin/sleep", "1000"};
+    program.place = place();
     std::optional<guardian_reply> reply;
     const auto handle = run_guardian_program(loop, program)(
         {"review-1", "q"}, [&](guardian_reply r) { reply = std::move(r); });

@@ -1,5 +1,6 @@
 #include "actors/hook_round.hpp"
 #include "tests/reactor/process_fixture.hpp"
+#include "tests/support/run_program.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -18,10 +19,9 @@ hook_question question(hook_event event, std::vector<std::string> commands,
   hook_question q;
   q.payload.event = event;
   q.payload.cwd = "/no-such-folder";
-  q.folder = cwd;
   q.payload.tool_name = "Bash";
   q.payload.tool_input = hook_command_input{"make", {}};
-  q.env = {"PATH=/usr/bin:/bin", "MARK=set"};
+  q.place = {tests::built("gatehouse-sandbox"), cwd, {"PATH=/usr/bin:/bin", "MARK=set"}};
   for (auto& command : commands) {
     hook_handler h;
     h.event = event;

@@ -2,6 +2,7 @@
 
 #include "reactor/timer.hpp"
 #include "tests/actors/hosted_thread.hpp"
+#include "tests/support/run_program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -31,8 +32,7 @@ echo "ran: $*"
 : > "${0%/*}/ran"
 echo '{"event":"exited","exit_code":0}' >&3)"} {
     terms.hooks.rules = *hook_rules::compile(std::move(handlers));
-    terms.hooks.folder = folder.path();
-    terms.hooks.env = {"PATH=/usr/bin:/bin"};
+    terms.hooks.place = {tests::built("gatehouse-sandbox"), folder.path(), {"PATH=/usr/bin:/bin"}};
   }
 
   call_report run(std::vector<std::string> argv, approval_mode mode = approval_mode::on_request) {

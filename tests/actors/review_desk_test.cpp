@@ -3,6 +3,7 @@
 #include "protocol/approval_key.hpp"
 #include "protocol/digest.hpp"
 #include "reactor/actor_scheduler.hpp"
+#include "tests/support/run_program.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -113,8 +114,7 @@ struct session {
     terms.loop = &loop;
     terms.user = user;
     terms.memory = std::make_shared<review_memory>();
-    terms.hook_folder = "/";
-    terms.hook_env = {"PATH=/usr/bin:/bin"};
+    terms.hook_place = {tests::built("gatehouse-sandbox"), "/", {"PATH=/usr/bin:/bin"}};
     terms.policy = [] { return std::string{"policy"}; };
     terms.warn = [this](const std::string& text) { warnings.push_back(text); };
   }

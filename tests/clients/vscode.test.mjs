@@ -116,7 +116,8 @@ const liveOf = (editor, id) => editor.terminals.find(({ name }) => name === `Gat
 test('§125 a terminal session is a terminal that is typed into, of the size of its panel', limit, () =>
   withExtension(attached(), async (editor) => {
     const { thread } = await agent.startThread({ cwd: daemon.workspace });
-    const { sessionId } = await session(thread, "trap 'stty size' WINCH; printf 'name? '; read name; echo hello $name; while :; do sleep 0.05; done");
+    // The trap comes after `read`, which a signal with a trap ends: the panel's own size comes at any moment.
+    const { sessionId } = await session(thread, "printf 'name? '; read name; trap 'stty size' WINCH; echo hello $name; while :; do sleep 0.05; done");
     await until(() => liveOf(editor, sessionId)?.text.includes('name?'));
     const live = liveOf(editor, sessionId);
     assert.match(live.text, /in the sandbox/);

@@ -141,6 +141,30 @@ while time.monotonic() < end:
                 time.sleep(0.05)
             self.assertEqual(process_count(mark), 0)
 
+    def test_99a_what_a_hook_or_the_reviewer_had_started_outlived_a_run_that_was_ended(self):
+        mark = f"/tmp/gatehouse-faults-own-{os.getpid()}"
+        script = os.path.join(self.base, "own.sh")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("trap '' TERM HUP INT\n" + f"setsid -f sh -c ': {mark}; sleep 50; sleep 50'\n" * 2 + "sleep 50; sleep 50\n")
+        hook = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": f"sh {script}"}]}]}}
+        reviewer = f'approvals_reviewer = "auto_review"\n[auto_review]\ncommand = ["/bin/sh", "{script}"]\n'
+        for name, text, command in (("hooks.json", json.dumps(hook), ("true",)), ("config.toml", reviewer, DANGEROUS)):
+            for how in (signal.SIGKILL, signal.SIGTERM):
+                with self.subTest(file=name, how=how.name):
+                    self.write(name, text)
+                    host = subprocess.Popen(self.argv("--", *command), env=self.env, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    deadline = time.monotonic() + GRACE_S
+                    while process_count(mark) < 2 and time.monotonic() < deadline:
+                        time.sleep(0.05)
+                    self.assertEqual(process_count(mark), 2)
+                    host.send_signal(how)
+                    host.wait()
+                    while process_count(mark) and time.monotonic() < deadline:
+                        time.sleep(0.05)
+                    self.assertEqual(process_count(mark), 0)
+                    os.unlink(os.path.join(self.home, name))
+
     def test_settings_that_are_no_text_stop_everything(self):
         for name in ("config.toml", "hooks.json"):
             with self.subTest(file=name):
