@@ -219,29 +219,40 @@ test('§201 fs/*: a thread without a boundary is refused, whoever asks', limit, 
   assert.equal(text(await reviewer.readFile({ threadId: guarded.thread.id, path: at('plain') })), 'text');
 });
 
-/** Stops the processes of the call that is under way, so that it would take for ever. */
-async function hold() {
-  const held = new Set();
-  // Not before it is a program of its own: the daemon waits for that.
-  const isCall = (pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('file-call');
-    } catch {
-      return false; // it has ended
-    }
-  };
-  const stopAll = () => {
-    for (const pid of descendants(daemon.pid).filter((one) => !held.has(one) && isCall(one))) {
-      process.kill(pid, 'SIGSTOP');
-      held.add(pid);
-    }
-  };
-  await until(() => {
-    stopAll();
-    return held.size > 0;
-  });
-  for (let before = 0; before !== held.size; stopAll()) before = held.size;
-  return held;
+/** The words and the state of a process, if it is a program of a file call: nothing before it is one, since the daemon waits for that. */
+function fileCall(pid) {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return words.includes('file-call') && { program: words[0], state: stat.slice(stat.lastIndexOf(')') + 2)[0] };
+  } catch {
+    return false; // it has ended
+  }
+}
+
+/** Reads the workspace with a call whose processes have been stopped, so that it would take for ever. One that is answered first
+ *  is followed by another. */
+async function stuckCall(client, threadId) {
+  for (;;) {
+    let answered = false;
+    const answer = client.request('fs/readDirectory', { threadId, path: daemon.workspace }).finally(() => (answered = true));
+    const held = new Set();
+    const stopAll = () => {
+      for (const pid of descendants(daemon.pid).filter((one) => !held.has(one) && fileCall(one))) {
+        process.kill(pid, 'SIGSTOP');
+        held.add(pid);
+      }
+    };
+    await until(() => {
+      stopAll();
+      return held.size > 0 || answered;
+    });
+    for (let before = 0; before !== held.size; stopAll()) before = held.size;
+    await until(() => [...held].every((pid) => !fileCall(pid) || fileCall(pid).state === 'T')); // a signal takes its time
+    // The outer program's end is the call's.
+    if ([...held].some((pid) => fileCall(pid) && fileCall(pid).program.endsWith('/gatehouse-sandbox'))) return { answer, held };
+    await answer;
+  }
 }
 const lives = (pid) => existsSync(`/proc/${pid}`);
 
@@ -254,17 +265,15 @@ test('§201 fs/*: a call that hung went on for 60 s after a stop, after its thre
   ]) {
     const threadId = (await newThread()).id;
     await raw.request('turn/start', { threadId });
-    const answer = refusal('fs/readDirectory', { threadId, path: daemon.workspace });
-    const held = await hold();
+    const { answer, held } = await stuckCall(raw, threadId);
     await end(threadId);
-    const error = await answer;
+    const { error } = await answer;
     assert.deepEqual([error.code, error.data.kind], [-32603, 'cancelled'], name);
     await until(() => ![...held].some(lives));
   }
   const threadId = (await newThread()).id;
   const client = await RawClient.connect(daemon, 'agent');
-  void client.request('fs/readDirectory', { threadId, path: daemon.workspace });
-  const held = await hold();
+  const { held } = await stuckCall(client, threadId);
   client.close();
   await until(() => ![...held].some(lives));
   assert.ok((await raw.request('fs/readDirectory', { threadId, path: daemon.workspace })).result, 'the thread goes on');
