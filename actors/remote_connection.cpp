@@ -99,7 +99,10 @@ void remote_connection::greeted(const answer& said) {
   greeting_.cancel();
   if (said.failed) {
     // The server has not noticed yet that the old connection is gone.
-    if (said.failed->code == exec_server::code::session_attached) return come_back();
+    if (said.failed->code == exec_server::code::session_attached) {
+      if (is_too_late()) return fail("the session there stays with another connection");
+      return come_back();
+    }
     const bool expired = !session_.empty();
     session_.clear();
     return fail((expired ? "the session there is over: " : "it refused us: ") +
@@ -152,13 +155,16 @@ void remote_connection::lost(const reactor::websocket_end& end) {
     return fail(end.http_status == 401 ? "it wants another token" : why);
   if (end.not_read) return fail("nobody takes the output of its commands");
   if (before) lost_at_ = loop_.now();
-  if (lost_at_ && loop_.now() - *lost_at_ > terms_.recovery)
-    return fail("the connection did not come back: " + why);
+  if (is_too_late()) return fail("the connection did not come back: " + why);
   if (processes_.empty()) {
     session_.clear(); // with the next command a new one begins
     return;
   }
   come_back();
+}
+
+bool remote_connection::is_too_late() const {
+  return lost_at_ && loop_.now() - *lost_at_ > terms_.recovery;
 }
 
 void remote_connection::come_back() {

@@ -56,6 +56,8 @@ private:
   void tell(exec_client::process_event one);
   void lost(const reactor::websocket_end& end);
   void come_back();
+  /// The line was lost so long ago that it is given up.
+  [[nodiscard]] bool is_too_late() const;
   void hold_back();
 
   reactor::event_loop& loop_;

@@ -20,6 +20,7 @@ using reactor::output_stream;
 
 constexpr std::size_t most_pending_input = std::size_t{1024} * 1024;
 /// Of a message beside its bytes: its frame, its head and our own note of it. An estimate.
+constexpr int most_reads_behind_exit = 1000;
 constexpr std::size_t message_overhead = 64;
 constexpr std::size_t longest_reason = 2000; // of what the server says
 
@@ -74,6 +75,7 @@ void remote_process::write_next() {
                 return self->write_later();
               const auto status = said.failed ? result<std::string>{error{}}
                                               : exec_client::decode_write(said.result);
+              if (status && *status == "starting") return self->write_later();
               if (status && *status == "accepted") {
                 self->pending_ -= self->writes_.front().second.size();
                 self->writes_.pop_front();
@@ -108,9 +110,10 @@ void remote_process::kill() {
   const auto over = over_.lock();
   if (!over || given_up_.pending()) return;
   const auto& terms = over->terms();
-  const auto patience = started_      ? terms.recovery
-                        : start_sent_ ? std::min(terms.start_doubt, terms.recovery)
-                                      : std::chrono::milliseconds{0};
+  give_up_after(started_ ? terms.recovery : std::min(terms.start_doubt, terms.recovery));
+}
+
+void remote_process::give_up_after(std::chrono::milliseconds patience) {
   given_up_.start(patience, [weak = weak_from_this()] {
     const auto self = weak.lock();
     const auto line = self ? self->over_.lock() : nullptr;
@@ -125,11 +128,31 @@ void remote_process::end() {
   end_wanted_ = true;
   release(); // its end comes behind its output
   const auto over = over_.lock();
+  if (!start_sent_ && !given_up_.pending()) give_up_after(std::chrono::milliseconds::zero());
   if (!over || !over->ready() || !started_) return;
   over->ask("process/terminate", exec_client::process_params(id_),
             [self = shared_from_this()](const answer&) {
               const auto line = self->over_.lock();
               if (line && !self->listener_.on_end) line->remove(self->id_);
+            });
+}
+
+/// It may have been started before the line was cut, and must not be now.
+void remote_process::end_what_was_sent() {
+  const auto over = over_.lock();
+  if (!over) return;
+  over->ask("process/terminate", exec_client::process_params(id_),
+            [self = shared_from_this()](const answer& said) {
+              const auto line = self->over_.lock();
+              if (!line) return;
+              if (!self->listener_.on_end) return line->remove(self->id_);
+              const auto running =
+                  said.failed ? result<bool>{false} : exec_client::decode_running(said.result);
+              if (!running || !*running)
+                return self->finish(
+                    self->broken(line->terms().name + " was told to end the command"));
+              self->started_ = true;
+              self->read();
             });
 }
 
@@ -147,6 +170,10 @@ void remote_process::forget() {
 
 void remote_process::line_stands() {
   reading_ = write_under_way_ = false;
+  if (!started_ && end_wanted_) {
+    if (start_sent_) end_what_was_sent();
+    return; // else it is given up
+  }
   if (!started_) return send_start();
   read();
   go_on();
@@ -167,7 +194,7 @@ void remote_process::send_start() {
           return self->not_started(*said.failed);
         self->started_ = true;
         tell_owner(self->listener_.on_started);
-        if (said.failed) self->read(); // it had been started before the cut
+        if (repeated) self->read(); // it may have been started before the cut
         self->go_on();
       });
 }
@@ -199,11 +226,13 @@ void remote_process::read_answered(const answer& said) {
   say_lost();
   if (!keeps_to_the_protocol()) return;
   deliver(std::move(events));
-  if (rest_until_ && !reading_ && listener_.on_end) drain();
+  if (!rest_until_ || !listener_.on_end) return;
+  // This came behind all else; what a command left behind it may say for ever.
+  if (!reading_ || ++reads_behind_exit_ > most_reads_behind_exit) close();
 }
 
 bool remote_process::keeps_to_the_protocol() {
-  if (stream_.left_out() || stream_.too_early())
+  if (stream_.left_out())
     break_off("it went on with what a command says without number " +
               std::to_string(stream_.last() + 1) + " of it");
   else if (stream_.contradicts())
@@ -229,7 +258,11 @@ void remote_process::say_lost() {
 
 void remote_process::hear(event one) {
   auto events = stream_.take(std::move(one));
-  if (keeps_to_the_protocol()) deliver(std::move(events));
+  if (!keeps_to_the_protocol()) return;
+  deliver(std::move(events));
+  if (!rest_until_ || !listener_.on_end) return;
+  rest_until_.reset(); // the answer may be far behind
+  wait_for_the_rest();
 }
 
 void remote_process::deliver(std::vector<event> events) {
@@ -273,7 +306,8 @@ void remote_process::release() {
       if (over) over->taken(size);
 }
 
-/// What it has said may still wait behind a reader who is slow.
+/// What it has said may still wait behind a reader who is slow, or on the line: the answer to a
+/// read comes behind all that.
 void remote_process::drain() {
   const auto over = over_.lock();
   if (!over) return;
@@ -281,16 +315,12 @@ void remote_process::drain() {
     const auto self = weak.lock();
     const auto line = self ? self->over_.lock() : nullptr;
     if (!line) return;
-    if (line->held())
-      self->drain();
-    else if (line->ready() && !self->reading_)
-      self->close();
-    else
-      self->wait_for_the_rest();
+    if (line->held()) return self->drain();
+    self->wait_for_the_rest();
+    self->read();
   });
 }
 
-/// Something that it has said may be missing: the line is cut, or what was asked for has not come.
 void remote_process::wait_for_the_rest() {
   const auto over = over_.lock();
   if (!over) return;

@@ -70,6 +70,8 @@ private:
   void break_off(const std::string& why);
   void release();
   void deliver(std::vector<exec_client::process_event> events);
+  void give_up_after(std::chrono::milliseconds patience);
+  void end_what_was_sent();
   void drain();
   void wait_for_the_rest();
   void close();
@@ -96,6 +98,7 @@ private:
   std::optional<int> exit_code_; ///< that was told
   /// Behind its exit: what may be missing then must have come.
   std::optional<reactor::clock::time_point> rest_until_;
+  int reads_behind_exit_ = 0;
   bool unlimited_ = false;                           ///< nobody will ask for more
   std::array<std::deque<std::size_t>, 2> ungranted_; ///< bytes told at once, for each stream
   reactor::timer given_up_;                          ///< after a kill

@@ -8,7 +8,6 @@ namespace gatehouse::actors {
 namespace {
 
 constexpr std::size_t most_early_bytes = std::size_t{16} * 1024 * 1024;
-constexpr std::size_t most_early_events = 65'536;
 /// Of one number, since no longer message is taken (reactor::websocket_client_terms).
 constexpr std::uint64_t most_of_a_number = std::uint64_t{16} * 1024 * 1024;
 /// In all, so that whoever adds it up can count on: 1 EiB.
@@ -66,8 +65,8 @@ std::vector<remote_stream::event> remote_stream::take(event one) {
   if (one.seq <= last_ || closed_) return out;
   if (one.seq > last_ + 1) {
     const auto size = size_of_event(one);
-    if (early_.size() >= most_early_events || size > most_early_bytes - early_bytes_) {
-      too_early_ = true;
+    if (early_.size() >= most_early_ || size > most_early_bytes - early_bytes_) {
+      dropped_ = std::max(dropped_, one.seq);
       return out;
     }
     if (early_.emplace(one.seq, std::move(one)).second) early_bytes_ += size;
@@ -124,7 +123,8 @@ bool remote_stream::is_contradictory(const exec_client::read_result& kept) const
   if (kept.lost_bytes / most_of_a_number >= kept.next_seq) return true;
   if (kept.lost_bytes > most_lost - lost_in_all_) return true;
   if (kept.chunks.empty()) {
-    const bool goes_on = !early_.empty() && early_.rbegin()->first >= kept.next_seq;
+    const bool goes_on =
+        dropped_ >= kept.next_seq || (!early_.empty() && early_.rbegin()->first >= kept.next_seq);
     const bool ended = kept.closed || (ended_ && asked_after_ == last_);
     return ended && (goes_on || (!kept.exited && !exited_));
   }
@@ -137,7 +137,7 @@ std::vector<remote_stream::event> remote_stream::take(exec_client::read_result k
   const bool any = !kept.chunks.empty();
   const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
   // Whoever has said something later, and has nothing of what comes before, never will.
-  const bool has_nothing = !any && known <= last_ && !early_.empty() && asked_after_ == last_;
+  const bool has_nothing = !any && known <= last_ && is_behind() && asked_after_ == last_;
   const bool in_order = std::ranges::adjacent_find(kept.chunks, std::ranges::greater_equal{},
                                                    &event::seq) == kept.chunks.end();
   contradicts_ = contradicts_ || !in_order || is_contradictory(kept);

@@ -18,6 +18,10 @@ class remote_stream {
 public:
   using event = exec_client::process_event;
 
+  /// @param most_early events that may wait for what comes before them, and no more than 16 MiB
+  /// with what each takes
+  explicit remote_stream(std::size_t most_early = 65'536) : most_early_{most_early} {}
+
   /// One that came by itself. @return what may be told now
   std::vector<event> take(event one);
   /// What the server has kept. @return what may be told now
@@ -28,7 +32,7 @@ public:
 
   /// Something is missing, and reading after `last` may bring it.
   [[nodiscard]] bool wants_read() const noexcept {
-    return wants_read_ || !early_.empty() || (ended_ && !closed_);
+    return wants_read_ || is_behind() || (ended_ && !closed_);
   }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -39,15 +43,13 @@ public:
   /// back before what was asked for, is not in order, goes beyond its own nextSeq, ends before what
   /// came already, or has lost more than its numbers can hold (16 MiB each, 1 EiB in all).
   [[nodiscard]] bool contradicts() const noexcept { return contradicts_; }
-  /// More came early than may wait (16 MiB with what each event takes, 65,536 events), and was
-  /// dropped: no server that keeps to the protocol sends so much beyond what it knows to be
-  /// missing.
-  [[nodiscard]] bool too_early() const noexcept { return too_early_; }
   /// Bytes of output that the server no longer had when we came back for them, since the last time
   /// that this was asked.
   [[nodiscard]] std::uint64_t take_lost() noexcept { return std::exchange(lost_, 0); }
 
 private:
+  /// Something came that is behind a number which did not.
+  [[nodiscard]] bool is_behind() const noexcept { return !early_.empty() || dropped_ > last_; }
   void tell(event one, std::vector<event>& out);
   void tell_named(event one, std::vector<event>& out);
   void tell_early(std::uint64_t to, std::vector<event>& out);
@@ -57,7 +59,10 @@ private:
 
   std::map<std::uint64_t, event> early_; ///< by seq
   std::size_t early_bytes_ = 0;
-  bool too_early_ = false;
+  std::size_t most_early_;
+  /// The last one that came when no more could wait: where the line is long, a server is far ahead
+  /// of what it is asked. A read brings it again.
+  std::uint64_t dropped_ = 0;
   std::optional<std::uint64_t> asked_after_; ///< by the read that is under way
   std::uint64_t told_since_asked_ = 0;       ///< bytes of output
   bool left_out_ = false;

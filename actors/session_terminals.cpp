@@ -92,10 +92,16 @@ void session_thread::write_stdin(const std::string& call_id, const stdin_argumen
   when_recorded(
       entry(audit_kind::attempt, call_id, audit_stdin(asked.session_id)),
       [this, call_id, ready](const std::string& why_not) {
-        if (why_not.empty()) return to_terminals(call_id, ready);
+        const auto open = running_.find(call_id);
+        if (open == running_.end()) return;
         exec_reply kept_back;
-        kept_back.failure =
-            error{errc::io, "nothing was typed, since it could not be recorded: " + why_not, {}};
+        if (!why_not.empty())
+          kept_back.failure =
+              error{errc::io, "nothing was typed, since it could not be recorded: " + why_not, {}};
+        else if (open->second.stopped)
+          kept_back.failure = error{errc::cancelled, "the call was cancelled", {}};
+        else
+          return to_terminals(call_id, ready);
         terminal_answered(call_id, kept_back);
       });
 }
@@ -169,10 +175,12 @@ void session_thread::terminal_ended(const thread_events::terminal_ended& over) {
 }
 
 /// A session that is in the background already is not touched (§127).
-void session_thread::cancel(const std::string& call_id, const running_call& call) {
+void session_thread::cancel(const std::string& call_id, running_call& call) {
   if (call.terminal) return send(terminals_, cancel_v, call_id);
   if (call.actor) return send(call.actor, cancel_v);
-  send(partners_.reviewer, withdraw_v, call.review_id); // its answer ends the call
+  call.stopped = true;
+  if (!call.review_id.empty())
+    send(partners_.reviewer, withdraw_v, call.review_id); // its answer ends the call
 }
 
 // ---- what clients ask about them (§127) ----

@@ -319,7 +319,7 @@ void session_thread::on(const thread_messages::close_thread& m) {
   }
   closing_ = m;
   if (!turn_.empty()) close_turn(thread_events::turn_ending::interrupted, "the thread was closed");
-  for (const auto& [id, call] : running_)
+  for (auto& [id, call] : running_)
     cancel(id, call);
   finish_closing();
 }

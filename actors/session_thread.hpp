@@ -64,6 +64,7 @@ private:
     std::function<void(const result<call_report_ptr>&)> done;
     bool terminal = false; ///< run by the manager of the terminal sessions
     bool input = false;    ///< it is to write something to one
+    bool stopped = false;  ///< before it went to the terminal sessions: it goes to none
     std::uint64_t max_output_tokens = 0;
     std::optional<thread_events::terminal_ended> session_end; ///< came before the call's own answer
   };
@@ -158,7 +159,7 @@ private:
   /// A call with its hooks, if there are any. A patch is heard of by the hooks of patches, and,
   /// where it came as a command, also by those of `tool`.
   tool_call_actor spawn_call(orchestrator_partners partners, hook_tool tool);
-  void cancel(const std::string& call_id, const running_call& call);
+  void cancel(const std::string& call_id, running_call& call);
   void ended(const std::string& call_id, const call_report_ptr& given);
   void conclude(const std::string& call_id, const call_report_ptr& report);
   void begin_audit();

@@ -74,7 +74,7 @@ void session_thread::stop_turn(const std::string& why) {
 }
 
 void session_thread::close_turn(thread_events::turn_ending how, const std::string& reason) {
-  for (const auto& [id, call] : running_)
+  for (auto& [id, call] : running_)
     if (call.told.turn == turn_) cancel(id, call);
   const auto turn = std::exchange(turn_, {});
   grants_.end_turn(turn);

@@ -149,6 +149,9 @@ void exec_session::call(const incoming& request, exec_reply answer) {
 
 void exec_session::start(process_start what, const exec_reply& answer) {
   const auto process_id = what.process_id;
+  if (const auto open = starting_.find(process_id);
+      open != starting_.end() && open->second.what == what)
+    return open->second.waiting.push_back(answer);
   if (find(process_id))
     return answer(
         {}, failure{code::invalid_request, "process " + process_id + " already exists", {}, {}});
@@ -169,19 +172,28 @@ void exec_session::start(process_start what, const exec_reply& answer) {
         {}, failure{code::internal, "too many processes run in this session", "overloaded", {}});
   const bool sandboxed = has_boundary(what.sandbox);
   started_.push_back(process_id);
+  starting_[process_id] = {what, {answer}};
   processes_[process_id] = std::make_unique<exec_process>(
       terms_.host, id, std::move(what), sink(),
-      [this, process_id, sandboxed, answer](const std::optional<failure>& why) {
+      [this, process_id, sandboxed](const std::optional<failure>& why) {
         if (why) {
           // This runs inside of it: it goes with the next start or with the session.
           failed_.clear();
           std::erase(started_, process_id);
           auto node = processes_.extract(process_id);
           if (!node.empty()) failed_.push_back(std::move(node.mapped()));
-          return answer({}, why);
         }
-        answer(encode_started(process_id, sandboxed), {});
+        start_answered(process_id, why ? std::string{} : encode_started(process_id, sandboxed),
+                       why);
       });
+}
+
+void exec_session::start_answered(const std::string& process_id, const std::string& result,
+                                  const std::optional<failure>& why) {
+  const auto open = starting_.extract(process_id);
+  if (open.empty()) return;
+  for (const auto& answer : open.mapped().waiting)
+    answer(result, why);
 }
 
 } // namespace gatehouse::cli

@@ -29,6 +29,8 @@ public:
 
 private:
   void start(exec_server::process_start what, const exec_reply& answer);
+  void start_answered(const std::string& process_id, const std::string& result,
+                      const std::optional<exec_server::failure>& why);
   exec_process* find(const std::string& process_id);
   exec_sink sink();
 
@@ -38,6 +40,12 @@ private:
   std::map<std::string, std::unique_ptr<exec_process>> processes_;
   std::vector<std::string> started_; ///< the names of `processes_`, oldest first
   std::vector<std::unique_ptr<exec_process>> failed_;
+  /// A start that has not been answered, and those that repeat it after their line was cut.
+  struct open_start {
+    exec_server::process_start what;
+    std::vector<exec_reply> waiting;
+  };
+  std::map<std::string, open_start> starting_; ///< by process id
   exec_session_files files_;
 };
 

@@ -382,6 +382,15 @@ result<greeting> decode_greeting(const json_tree& tree) {
   return out;
 }
 
+result<bool> decode_running(const json_tree& tree) {
+  const json_node root{tree, server_message()};
+  const auto fields = root.open_object();
+  if (!fields) return fields.error();
+  const auto running = fields->need("running");
+  if (!running) return running.error();
+  return running->boolean();
+}
+
 result<std::string> decode_write(const json_tree& tree) {
   const json_node root{tree, server_message()};
   const auto fields = root.open_object();

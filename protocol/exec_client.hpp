@@ -78,6 +78,8 @@ struct greeting {
 };
 /// Also an error: binary output of a version that was not asked for.
 result<greeting> decode_greeting(const json_tree& result);
+/// `running` of the answer to process/terminate: there was something to end.
+result<bool> decode_running(const json_tree& result);
 /// `status` of the answer to process/write.
 result<std::string> decode_write(const json_tree& result);
 

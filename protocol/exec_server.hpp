@@ -52,6 +52,7 @@ struct sandbox_terms {
   std::string cwd;
   std::vector<std::string> workspace_roots;
   bool legacy_landlock = false;
+  bool operator==(const sandbox_terms&) const = default;
 };
 
 enum class inherit : std::uint8_t { none, core, all };
@@ -61,6 +62,7 @@ struct env_policy {
   std::vector<std::string> exclude;
   std::map<std::string, std::string> set;
   std::vector<std::string> include_only;
+  bool operator==(const env_policy&) const = default;
 };
 
 struct process_start {
@@ -76,6 +78,7 @@ struct process_start {
   /// Of a client: how the paths of that machine are written; all are rooted
   /// (protocol/path_uri.hpp).
   path_convention paths = path_convention::posix;
+  bool operator==(const process_start&) const = default;
 };
 struct process_read {
   std::string process_id;

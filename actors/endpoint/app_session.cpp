@@ -82,14 +82,45 @@ void app_session::response(const rpc::message& message) {
   entry->handle.send(std::move(said));
 }
 
+/// A request that has not been answered. A thread that ends drops what it was asked, and with the
+/// last copy of the answer's way this goes: nobody waits for ever.
+struct app_session::open_answer {
+  std::weak_ptr<app_session> session;
+  rpc::request_id id;
+  std::uint64_t asked_on;
+  reactor::event_loop& loop;
+  bool answered = false;
+
+  open_answer(std::weak_ptr<app_session> to, rpc::request_id of, std::uint64_t on,
+              reactor::event_loop& its_loop)
+      : session{std::move(to)}, id{std::move(of)}, asked_on{on}, loop{its_loop} {}
+  open_answer(const open_answer&) = delete;
+  open_answer& operator=(const open_answer&) = delete;
+  ~open_answer() {
+    if (answered) return;
+    loop.post([to = std::move(session), of = std::move(id), on = asked_on] {
+      if (const auto self = to.lock())
+        self->answer(of, on,
+                     refused("its thread was closed before this was answered", "cancelled",
+                             rpc::code::internal));
+    });
+  }
+};
+
+/// Ids mean something on their own connection only.
+void app_session::answer(const rpc::request_id& id, std::uint64_t asked_on,
+                         const rpc_outcome& what) {
+  if (connection_ == asked_on) out_.answer(id, what);
+}
+
 void app_session::request(const rpc::message& message) {
-  const auto& id = message.id();
-  const rpc_reply reply = [weak = weak_from_this(), id,
-                           asked_on = connection_](const rpc_outcome& what) {
-    // Ids mean something on their own connection only.
-    const auto session = weak.lock();
-    if (session && session->connection_ == asked_on) session->out_.answer(id, what);
-  };
+  const rpc_reply reply =
+      [open = std::make_shared<open_answer>(weak_from_this(), message.id(), connection_,
+                                            services_.loop)](const rpc_outcome& what) {
+        open->answered = true;
+        if (const auto session = open->session.lock())
+          session->answer(open->id, open->asked_on, what);
+      };
   if (!takes_time(message.method())) return carry_out(message, reply);
   if (lane_->is_full())
     return reply(overloaded("too many requests of this session wait; try again when they are "

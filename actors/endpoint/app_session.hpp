@@ -57,6 +57,8 @@ public:
   [[nodiscard]] command_book& commands() noexcept { return *commands_; }
 
 private:
+  struct open_answer;
+  void answer(const rpc::request_id& id, std::uint64_t asked_on, const rpc_outcome& what);
   void carry_out(const rpc::message& message, const rpc_reply& reply);
 
   std::string id_;

@@ -224,9 +224,11 @@ void analyzer::assigned_scripts(std::span<const std::string> assignments, const 
         if (known.program == "make")
           script_word(word{.text = makefile_commands(command)}, variable, other);
       }
-    if (variable == "MAKEFILES")
-      for (const auto& file : words{option_words("make", command)}.subspan(1))
+    if (variable == "MAKEFILES") {
+      const auto files = option_words("make", command);
+      for (const auto& file : words{files}.subspan(1))
         runs_file(text_kind::make, {&file, 1}, "make", other);
+    }
     if (variable.starts_with("BASH_FUNC_")) // an exported function: `BASH_FUNC_f%%=() { …; }`
       script_word(word{.text = "f " + command + "; f"}, variable, other);
     if (!std::binary_search(command_variables.begin(), command_variables.end(), variable) &&

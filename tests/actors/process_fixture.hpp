@@ -22,6 +22,9 @@
 
 namespace gatehouse::test {
 
+/// Long enough for a sanitized build on a machine that is busy.
+constexpr std::chrono::seconds process_hang_guard{300};
+
 /// The sessions of one thread on the real kernel: calls are judged, orchestrated and run in the
 /// real boundary.
 struct process_stage {
@@ -75,7 +78,7 @@ struct process_stage {
   }
   template <class Reply>
   Reply wait(const std::shared_ptr<std::optional<Reply>>& slot) {
-    REQUIRE(loop.run_until([&] { return slot->has_value(); }, std::chrono::seconds{60}));
+    REQUIRE(loop.run_until([&] { return slot->has_value(); }, process_hang_guard));
     return **slot;
   }
 

@@ -105,7 +105,8 @@ TEST_SUITE("actors.process_lifecycle") {
         largest = std::max(largest, said->bytes.size());
       }
     };
-    const auto reply = stage.exec("head -c 100000000 /dev/zero", 60s);
+    stage.terms.yields.most = process_hang_guard;
+    const auto reply = stage.exec("head -c 100000000 /dev/zero", process_hang_guard);
     CHECK(reply.result.exit_code == 0);
     CHECK(reply.result.total_bytes == 100'000'000);
     CHECK(deltas == 10'000);

@@ -117,17 +117,48 @@ TEST_SUITE("actors.remote_stream") {
   TEST_CASE("§120 a server that goes on beyond what is missing cannot fill the memory") {
     remote_stream big;
     const std::string mib(1024 * 1024, 'x');
-    for (std::uint64_t seq = 2; seq <= 16; ++seq)
+    for (std::uint64_t seq = 2; seq <= 17; ++seq)
       CHECK(big.take({"p", seq, event::output{"stdout", mib}}).empty());
-    CHECK(!big.too_early());
-    CHECK(big.take({"p", 17, event::output{"stdout", mib}}).empty());
-    CHECK(big.too_early());
+    (void)big.take(said(1));
+    CHECK(big.last() == 16);
     remote_stream many;
-    for (std::uint64_t seq = 2; seq < 65'538; ++seq)
+    for (std::uint64_t seq = 2; seq < 65'540; ++seq)
       (void)many.take(said(seq));
-    CHECK(!many.too_early());
-    (void)many.take(closed(65'538));
-    CHECK(many.too_early());
+    (void)many.take(said(1));
+    CHECK(many.last() == 65'537);
+  }
+
+  TEST_CASE("§120 a truthful server was called a liar since it was a long line ahead of our read") {
+    remote_stream stream{4};
+    listener l;
+    for (std::uint64_t seq = 2; seq <= 8; ++seq)
+      l.take(stream.take(said(seq)));
+    l.take(stream.take(exited(9)));
+    l.take(stream.take(closed(10)));
+    CHECK(stream.ask() == 0);
+    exec_client::read_result kept;
+    for (std::uint64_t seq = 1; seq <= 7; ++seq)
+      kept.chunks.push_back(said(seq));
+    kept.next_seq = 8;
+    l.take(stream.take(std::move(kept)));
+    CHECK(l.heard == "1 2 3 4 5 6 7 ");
+    CHECK(stream.wants_read()); // what came and could not wait
+    CHECK(stream.ask() == 7);
+    exec_client::read_result rest;
+    rest.chunks = {said(8)};
+    rest.next_seq = 11;
+    rest.exited = rest.closed = true;
+    rest.exit_code = 3;
+    l.take(stream.take(std::move(rest)));
+    CHECK(stream.ask() == 10);
+    exec_client::read_result end;
+    end.next_seq = 11;
+    end.exited = end.closed = true;
+    end.exit_code = 3;
+    l.take(stream.take(std::move(end)));
+    CHECK(l.heard == "1 2 3 4 5 6 7 8 exit end ");
+    CHECK_FALSE(stream.left_out());
+    CHECK_FALSE(stream.contradicts());
   }
 
   TEST_CASE("§120 what has been told no longer counts as early") {
@@ -139,18 +170,17 @@ TEST_SUITE("actors.remote_stream") {
       l.take(stream.take({"p", seq, event::output{"stdout", "."}}));
       l.heard.clear();
     }
-    CHECK(!stream.too_early());
     CHECK(stream.last() == 200);
   }
 
   TEST_CASE("§120 early events of few bytes took more memory than may wait") {
     remote_stream stream;
     const std::string some(150, 'x');
-    std::uint64_t seq = 2;
-    for (; !stream.too_early(); ++seq)
+    for (std::uint64_t seq = 2; seq < 65'538; ++seq)
       (void)stream.take({"p", seq, event::output{"stdout", some}});
-    CHECK(seq < 65'538);
-    CHECK(seq * (some.size() + sizeof(event)) <= std::size_t{16} * 1024 * 1024);
+    (void)stream.take(said(1));
+    CHECK(stream.last() < 65'537);
+    CHECK(stream.last() * (some.size() + sizeof(event)) <= std::size_t{16} * 1024 * 1024);
   }
 
   TEST_CASE("§120 a server that leaves out a number was asked for it again and again") {
@@ -413,7 +443,7 @@ TEST_SUITE("actors.remote_stream") {
     for (unsigned seed = 0; seed < 2000; ++seed) {
       std::mt19937 random{seed};
       const auto one_in = [&](unsigned n) { return random() % n == 0; };
-      remote_stream stream;
+      remote_stream stream{1 + random() % 8};
       listener l;
       std::vector<event> sent;
       const std::uint64_t size = 3 + random() % 30;

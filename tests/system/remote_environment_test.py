@@ -92,6 +92,9 @@ class CuttingProxy:
     def __init__(self, port):
         self.port = port
         self.lines, self.lock, self.silent, self.down = [], threading.Lock(), False, False
+        self.flows = threading.Event()  # else what comes waits
+        self.flows.set()
+        self.late_s = 0  # for what a client says behind its greeting
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -112,8 +115,13 @@ class CuttingProxy:
             threading.Thread(target=self.pump, args=(server, client, False), daemon=True).start()
 
     def pump(self, source, sink, rename):
+        upwards, passed = rename, 0
         try:
-            while data := source.recv(4096):
+            while data := source.recv(65536):
+                passed += len(data)
+                if upwards and self.late_s and passed > 310:
+                    time.sleep(self.late_s)
+                self.flows.wait()
                 if rename:  # the server takes only its own address
                     data = re.sub(rb"(?i)host: [^\r]*", f"Host: 127.0.0.1:{self.port}".encode(), data, count=1)
                     rename = False
@@ -434,6 +442,74 @@ class RemoteEnvironment(unittest.TestCase):
                 self.assertEqual(run.returncode, status, err)
                 self.assertIn("may still run there", err)
                 self.assertNotRegex(err, "was ended|ended after")
+
+    def test_120_a_command_that_was_ended_before_its_line_stood_was_started_all_the_same(self):
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            proxy = CuttingProxy(server.port)
+            self.addCleanup(proxy.close)
+            proxy.flows.clear()
+            run = subprocess.Popen(self.command(proxy.url, "touch", "made"), env=self.env, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+            self.addCleanup(run.kill)
+            deadline = time.monotonic() + GRACE_S
+            while not proxy.lines and time.monotonic() < deadline:
+                time.sleep(0.01)
+            run.send_signal(signal.SIGINT)
+            time.sleep(0.3)  # a moment for the signal; whichever comes first, nothing runs
+            proxy.flows.set()
+            _, err = run.communicate(timeout=GRACE_S)
+            self.assertEqual(run.returncode, 120, err)
+            self.assertIn("Nothing was run", err)
+            self.assertEqual(self.run_there(server.url, "true").returncode, 0)
+            self.assertFalse(os.path.exists(self.ws + "/made"))
+
+    def test_120_a_start_that_failed_while_the_line_was_cut_was_waited_for_until_the_time_limit(self):
+        def below(pid):
+            try:
+                with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+                    found = [int(one) for one in file.read().split()]
+            except OSError:
+                return []
+            return found + [far for one in found for far in below(one)]
+
+        def is_helper(pid):  # before, its parent waits for it
+            try:
+                with open(f"/proc/{pid}/comm", encoding="ascii") as file:
+                    return file.read().startswith("gatehouse-sand")
+            except OSError:
+                return False
+
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            proxy = CuttingProxy(server.port)
+            self.addCleanup(proxy.close)
+            before = set(below(server.process.pid))
+            run = subprocess.Popen(self.command(proxy.url, "/no/such/program"), env=self.env, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+            self.addCleanup(run.kill)
+            held, deadline = [], time.monotonic() + GRACE_S
+            while not held and time.monotonic() < deadline:
+                held = [one for one in below(server.process.pid) if one not in before and is_helper(one)]
+            for one in held:
+                os.kill(one, signal.SIGSTOP)
+            proxy.cut()
+            time.sleep(0.5)  # the line stands again
+            for one in held:
+                os.kill(one, signal.SIGCONT)
+            _, err = run.communicate(timeout=GRACE_S)
+            self.assertEqual(run.returncode, 127, err)
+
+    def test_120_a_server_that_was_far_ahead_of_a_long_line_was_called_a_liar(self):
+        with Server("--no-auth", env=self.env, cwd="/") as server:
+            proxy = CuttingProxy(server.port)
+            self.addCleanup(proxy.close)
+            run = subprocess.Popen(self.command(proxy.url, "sh", "-c", "head -c 300000000 /dev/zero; exit 3"), env=self.env,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+            self.addCleanup(run.kill)
+            self.assertTrue(run.stdout.read(1 << 20))
+            proxy.late_s = 0.4
+            proxy.cut()
+            _, err = run.communicate(timeout=GRACE_S)
+            self.assertEqual(run.returncode, 3, err)
 
 
 if __name__ == "__main__":
