@@ -23,7 +23,6 @@ reactor::exchange_request confined_file_call(sandbox::launch_request launch, std
   exchange.spawn.argv = sandbox::launch_argv(launch);
   exchange.spawn.program = launch.helper;
   exchange.spawn.env = {"PATH=/usr/bin:/bin"};
-  exchange.spawn.children_end_theirs = true;
   exchange.input = std::move(call);
   exchange.limit = longest;
   exchange.max_output = 32U << 20U;

@@ -110,6 +110,7 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
   spawn.argv = sandbox::launch_argv(launch);
   spawn.program = launch.helper;
   spawn.env = request.environment;
+  spawn.children_end_theirs = collects(launch);
   if (request.proxy_channel)
     spawn.pass_fds.push_back({request.proxy_channel.get(), proxy_fd_of_helper});
   spawn.terminal = request.terminal;
@@ -147,10 +148,15 @@ helper_process::start_ahead(reactor::event_loop& loop, const sandbox::launch_req
                                              std::to_string(request_fd_of_helper)});
   spawn.program = before.helper;
   spawn.env = environment;
+  spawn.children_end_theirs = collects(before);
   spawn.pass_fds = {{theirs.get(), request_fd_of_helper}};
   auto own = start(loop, std::move(spawn), {}, {});
   if (own) (*own)->request_ = std::move(ours);
   return own;
+}
+
+bool helper_process::collects(const sandbox::launch_request& launch) noexcept {
+  return launch.profile.kind != profile_kind::managed; // else its child may be bubblewrap
 }
 
 bool helper_process::fits(const command_request& request) {
@@ -186,7 +192,6 @@ result<std::unique_ptr<helper_process>> helper_process::start(reactor::event_loo
   reactor::unique_fd read_end{ends[0]};
   const reactor::unique_fd write_end{ends[1]};
   spawn.pass_fds.push_back({write_end.get(), report_fd_of_helper});
-  spawn.children_end_theirs = true;
   std::unique_ptr<helper_process> own{new helper_process{std::move(listener)}};
   auto* const self = own.get();
   auto process = reactor::process::spawn(

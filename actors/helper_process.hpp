@@ -49,6 +49,8 @@ public:
   static result<std::unique_ptr<helper_process>>
   start_ahead(reactor::event_loop& loop, const sandbox::launch_request& before,
               const std::vector<std::string>& environment);
+  /// The helper's child ends all that is below it when the helper ends (spawn_request).
+  [[nodiscard]] static bool collects(const sandbox::launch_request& launch) noexcept;
   /// Could one that was started ahead with the environment of `request` carry it out?
   [[nodiscard]] static bool fits(const command_request& request);
   /// Gives the only command to one that was started ahead; later calls, and those after its end,

@@ -22,7 +22,9 @@ result<std::unique_ptr<command_process>> waiting_helper::start(const command_req
     return std::unique_ptr<command_process>{*std::move(other)};
   }
   auto own = give_up_waiting();
-  const bool same = before_.helper == request.launch.helper && environment_ == request.environment;
+  const bool same = before_.helper == request.launch.helper &&
+                    environment_ == request.environment &&
+                    helper_process::collects(before_) == helper_process::collects(request.launch);
   before_ = request.launch;
   before_.command = {"-"}; // nothing of ours is shown longer than it runs
   environment_ = request.environment;

@@ -144,8 +144,26 @@ void process::impl::signal_tree(int number) {
     send_signal(one.handle, number);
 }
 
+/// One that changes its number by forking falls to the leader's child, a sandbox helper, when its
+/// parent ends, and is found there: only while that lives.
+void process::impl::kill_below_children() {
+  constexpr int most_rounds = 16;
+  constexpr std::size_t most_found = 256; // a fork bomb must not keep the loop busy
+  for (int round = 0; !status_ && round < most_rounds; ++round) {
+    const auto found = find_escapees(pid_);
+    bool any = false;
+    for (const auto& one : found)
+      if (!one.is_child) {
+        send_signal(one.handle, SIGKILL);
+        any = true;
+      }
+    if (!any || found.size() > most_found) return;
+  }
+}
+
 void process::impl::kill_tree() {
   remember_escapees();
+  if (!children_end_theirs_) kill_below_children();
   // The leader last: its end hangs up the terminal, and what still lives could answer that.
   for (const auto& one : escapees_)
     if (!(one.is_child && children_end_theirs_)) send_signal(one.handle, SIGKILL);

@@ -75,6 +75,7 @@ private:
 
   void remember_escapees();
   void signal_tree(int number);
+  void kill_below_children();
   void kill_tree();
 
   void read(channel& c);

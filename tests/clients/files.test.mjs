@@ -248,7 +248,8 @@ async function stuckCall(client, threadId) {
       return held.size > 0 || answered;
     });
     for (let before = 0; before !== held.size; stopAll()) before = held.size;
-    await until(() => [...held].every((pid) => !fileCall(pid) || fileCall(pid).state === 'T')); // a signal takes its time
+    // A signal takes its time; one whose vfork child was stopped waits for that (D).
+    await until(() => [...held].every((pid) => !fileCall(pid) || 'TD'.includes(fileCall(pid).state)));
     // The outer program's end is the call's.
     if ([...held].some((pid) => fileCall(pid) && fileCall(pid).program.endsWith('/gatehouse-sandbox'))) return { answer, held };
     await answer;

@@ -154,10 +154,11 @@ while time.monotonic() < end:
                     self.write(name, text)
                     host = subprocess.Popen(self.argv("--", *command), env=self.env, stdin=subprocess.DEVNULL,
                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    self.addCleanup(host.kill)
                     deadline = time.monotonic() + GRACE_S
                     while process_count(mark) < 2 and time.monotonic() < deadline:
                         time.sleep(0.05)
-                    self.assertEqual(process_count(mark), 2)
+                    self.assertGreaterEqual(process_count(mark), 2)  # more while they are being made
                     host.send_signal(how)
                     host.wait()
                     while process_count(mark) and time.monotonic() < deadline:

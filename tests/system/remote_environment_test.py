@@ -60,7 +60,7 @@ class ToldServer:
         if self.events is None or "id" not in message:
             return
         told = message.get("params", {})
-        nothing = {"chunks": [], "nextSeq": 1, "exited": False, "closed": False}
+        nothing = {"chunks": [], "nextSeq": (told.get("afterSeq") or 0) + 1, "exited": False, "closed": False}
         result = {"process/read": nothing, "initialize": {"sessionId": "s", **self.greeting}, "process/terminate": {"running": False},
                   "process/start": {"processId": told.get("processId"), "sandboxType": "none"}}
         self.send(line, {"id": message["id"], "result": result.get(message["method"], {})})
