@@ -6,6 +6,7 @@ import os
 import resource
 import sqlite3
 import subprocess
+import time
 import unittest
 
 import exec_client
@@ -36,6 +37,17 @@ class MemoryGroup:
                 if os.path.isdir(self.folder):
                     os.rmdir(self.folder)
         self.usable = False
+
+    def remove(self):
+        """As soon as the last of its processes has gone."""
+        deadline = time.monotonic() + GRACE_S
+        while True:
+            try:
+                return os.rmdir(self.folder)
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
 
     def enter(self):
         """For preexec_fn."""
@@ -305,7 +317,7 @@ class DaemonFaults(DaemonCase):
         group = MemoryGroup(1536 if SANITIZED else 200)
         if not group.usable:
             self.skipTest("no group of processes with a limit of memory can be made here")
-        self.addCleanup(os.rmdir, group.folder)
+        self.addCleanup(group.remove)
         daemon, _ = self.serve(preexec_fn=group.enter)
         client = self.client(daemon)
         thread = self.thread(client)
