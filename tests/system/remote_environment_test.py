@@ -502,7 +502,8 @@ class RemoteEnvironment(unittest.TestCase):
         with Server("--no-auth", env=self.env, cwd="/") as server:
             proxy = CuttingProxy(server.port)
             self.addCleanup(proxy.close)
-            run = subprocess.Popen(self.command(proxy.url, "sh", "-c", "head -c 300000000 /dev/zero; exit 3"), env=self.env,
+            run = subprocess.Popen(self.command(proxy.url, "sh", "-c", "head -c 300000000 /dev/zero; exit 3",
+                                                options=["--timeout-ms", str(GRACE_S * 1000)]), env=self.env,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
             self.addCleanup(run.kill)
             self.assertTrue(run.stdout.read(1 << 20))
