@@ -95,9 +95,9 @@ std::uint64_t remote_stream::lost_of(const exec_client::read_result& kept) const
 
 /// A number is a piece of output, which has a byte at least, or an end of the process: one that
 /// the answer tells, and that has not come with a number of its own.
-bool remote_stream::is_without_a_number(const exec_client::read_result& kept) {
+bool remote_stream::account_for_missing(const exec_client::read_result& kept) {
   const auto known = kept.next_seq > 0 ? kept.next_seq - 1 : 0;
-  if (known <= last_) return false;
+  if (known <= last_) return true;
   auto missing = known - last_;
   bool exit = kept.exited && !exit_named_;
   const auto is_missing = [&](std::uint64_t seq) { return seq > last_ && seq <= known; };
@@ -112,7 +112,7 @@ bool remote_stream::is_without_a_number(const exec_client::read_result& kept) {
       early_.contains(known) || (!kept.chunks.empty() && kept.chunks.back().seq == known);
   if (missing > 0 && kept.closed && !has_last && !std::exchange(end_passed_, true)) --missing;
   exits_passed_ += missing;
-  return exits_passed_ > (exit ? 1U : 0U);
+  return exits_passed_ <= (exit ? 1U : 0U);
 }
 
 /// What no server answers that keeps to the protocol, and what would lose output without a word or
@@ -141,7 +141,7 @@ std::vector<remote_stream::event> remote_stream::take(exec_client::read_result k
   const bool in_order = std::ranges::adjacent_find(kept.chunks, std::ranges::greater_equal{},
                                                    &event::seq) == kept.chunks.end();
   contradicts_ = contradicts_ || !in_order || is_contradictory(kept);
-  left_out_ = left_out_ || has_nothing || (in_order && is_without_a_number(kept));
+  left_out_ = left_out_ || has_nothing || (in_order && !account_for_missing(kept));
   if (contradicts_ || left_out_) return out;
   const auto lost = lost_of(kept);
   lost_ += lost;

@@ -54,7 +54,9 @@ private:
   void tell_named(event one, std::vector<event>& out);
   void tell_early(std::uint64_t to, std::vector<event>& out);
   [[nodiscard]] std::uint64_t lost_of(const exec_client::read_result& kept) const;
-  [[nodiscard]] bool is_without_a_number(const exec_client::read_result& kept);
+  /// Counts the numbers that an answer passes over. @return false: something must have been left
+  /// out
+  bool account_for_missing(const exec_client::read_result& kept);
   [[nodiscard]] bool is_contradictory(const exec_client::read_result& kept) const;
 
   std::map<std::uint64_t, event> early_; ///< by seq

@@ -20,6 +20,12 @@ const json_source& server_message() {
   return s;
 }
 
+/// One field of an answer.
+result<json_node> field_of(const json_tree& answer, std::string_view name) {
+  const auto fields = json_node{answer, server_message()}.open_object();
+  return fields ? fields->need(name) : fields.error();
+}
+
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
 json_writer begin() {
@@ -383,21 +389,13 @@ result<greeting> decode_greeting(const json_tree& tree) {
 }
 
 result<bool> decode_running(const json_tree& tree) {
-  const json_node root{tree, server_message()};
-  const auto fields = root.open_object();
-  if (!fields) return fields.error();
-  const auto running = fields->need("running");
-  if (!running) return running.error();
-  return running->boolean();
+  const auto running = field_of(tree, "running");
+  return running ? running->boolean() : running.error();
 }
 
 result<std::string> decode_write(const json_tree& tree) {
-  const json_node root{tree, server_message()};
-  const auto fields = root.open_object();
-  if (!fields) return fields.error();
-  const auto status = fields->need("status");
-  if (!status) return status.error();
-  return status->text();
+  const auto status = field_of(tree, "status");
+  return status ? status->text() : status.error();
 }
 
 } // namespace gatehouse::exec_client

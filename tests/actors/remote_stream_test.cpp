@@ -1,4 +1,4 @@
-#include "actors/remote_stream.hpp"
+#include "tests/actors/remote_stream_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,34 +8,7 @@
 
 using namespace gatehouse;
 using namespace gatehouse::actors;
-
-namespace {
-
-using event = remote_stream::event;
-
-event said(std::uint64_t seq) {
-  return {"p", seq, event::output{"stdout", std::to_string(seq) + " "}};
-}
-event exited(std::uint64_t seq) {
-  return {"p", seq, event::exited{3, false}};
-}
-event closed(std::uint64_t seq) {
-  return {"p", seq, event::closed{}};
-}
-
-struct listener {
-  std::string heard;
-  void take(const std::vector<event>& events) {
-    for (const auto& e : events) {
-      if (const auto* out = std::get_if<event::output>(&e.what))
-        heard += out->bytes;
-      else
-        heard += std::holds_alternative<event::exited>(e.what) ? "exit " : "end ";
-    }
-  }
-};
-
-} // namespace
+using namespace gatehouse::test;
 
 TEST_SUITE("actors.remote_stream") {
   TEST_CASE("§120 events are told in their order, each once, however they come") {
@@ -121,11 +94,13 @@ TEST_SUITE("actors.remote_stream") {
       CHECK(big.take({"p", seq, event::output{"stdout", mib}}).empty());
     (void)big.take(said(1));
     CHECK(big.last() == 16);
+    CHECK(big.wants_read()); // the last one has come, and could not wait
     remote_stream many;
     for (std::uint64_t seq = 2; seq < 65'540; ++seq)
       (void)many.take(said(seq));
     (void)many.take(said(1));
     CHECK(many.last() == 65'537);
+    CHECK(many.wants_read());
   }
 
   TEST_CASE("§120 a truthful server was called a liar since it was a long line ahead of our read") {
@@ -389,114 +364,5 @@ TEST_SUITE("actors.remote_stream") {
     l.take(stream.take(std::move(kept)));
     CHECK(l.heard == "1 ");
     CHECK(stream.take_lost() == 2);
-  }
-
-  TEST_CASE("§120 each byte is told or counted as lost, whatever is cut, kept and early") {
-    for (unsigned seed = 0; seed < 300; ++seed) {
-      std::mt19937 random{seed};
-      const auto one_in = [&](unsigned n) { return random() % n == 0; };
-      remote_stream stream;
-      listener l;
-      std::vector<event> sent; // number n at n - 1
-      std::uint64_t lost = 0, first_kept = 1;
-      std::size_t all = 0;
-      std::optional<std::uint64_t> asked;
-      const auto answer = [&] {
-        exec_client::read_result kept;
-        kept.next_seq = sent.size() + 1;
-        for (auto seq = *asked + 1; seq <= sent.size(); ++seq) {
-          const auto& one = sent[seq - 1];
-          if (seq < first_kept) {
-            kept.lost_bytes += std::get<event::output>(one.what).bytes.size();
-          } else {
-            kept.chunks.push_back(one);
-            if (!one_in(3)) continue;
-            kept.next_seq = seq + 1;
-            break;
-          }
-        }
-        asked.reset();
-        l.take(stream.take(std::move(kept)));
-        lost += stream.take_lost();
-      };
-      for (int step = 0; step < 60; ++step) {
-        if (!one_in(3)) {
-          sent.push_back(said(sent.size() + 1));
-          all += std::get<event::output>(sent.back().what).bytes.size();
-          if (!one_in(4)) l.take(stream.take(sent.back()));
-        }
-        if (one_in(4) && first_kept <= sent.size())
-          first_kept += 1 + random() % (sent.size() + 1 - first_kept);
-        if (!asked && one_in(2)) asked = stream.ask();
-        if (asked && one_in(3)) answer();
-      }
-      while (stream.last() < sent.size()) {
-        asked = stream.ask();
-        answer();
-      }
-      CAPTURE(seed);
-      CHECK(l.heard.size() + lost == all);
-    }
-  }
-
-  TEST_CASE("§120 a server that keeps to the protocol breaks it never, wherever its exit stands") {
-    for (unsigned seed = 0; seed < 2000; ++seed) {
-      std::mt19937 random{seed};
-      const auto one_in = [&](unsigned n) { return random() % n == 0; };
-      remote_stream stream{1 + random() % 8};
-      listener l;
-      std::vector<event> sent;
-      const std::uint64_t size = 3 + random() % 30;
-      const std::uint64_t exit_at = 1 + random() % (size - 1);
-      std::uint64_t lost = 0, first_kept = 1;
-      std::size_t all = 0;
-      std::optional<std::uint64_t> asked;
-      const auto answer = [&] {
-        exec_client::read_result kept;
-        kept.next_seq = sent.size() + 1;
-        kept.exited = sent.size() >= exit_at;
-        kept.closed = sent.size() == size;
-        kept.exit_code = kept.exited ? std::optional{3} : std::nullopt;
-        for (auto seq = *asked + 1; seq <= sent.size(); ++seq) {
-          const auto* out = std::get_if<event::output>(&sent[seq - 1].what);
-          if (!out) continue;
-          if (seq < first_kept) {
-            kept.lost_bytes += out->bytes.size();
-          } else {
-            kept.chunks.push_back(sent[seq - 1]);
-            if (!one_in(3)) continue;
-            kept.next_seq = seq + 1;
-            break;
-          }
-        }
-        asked.reset();
-        l.take(stream.take(std::move(kept)));
-        lost += stream.take_lost();
-      };
-      for (int step = 0; step < 200; ++step) {
-        if (sent.size() < size && !one_in(3)) {
-          const auto seq = sent.size() + 1;
-          sent.push_back(seq == exit_at ? exited(seq) : seq == size ? closed(seq) : said(seq));
-          if (const auto* out = std::get_if<event::output>(&sent.back().what))
-            all += out->bytes.size();
-          if (!one_in(4)) l.take(stream.take(sent.back()));
-        }
-        if (one_in(6) && first_kept <= sent.size())
-          first_kept += 1 + random() % (sent.size() + 1 - first_kept);
-        if (!asked && one_in(2)) asked = stream.ask();
-        if (asked && one_in(3)) answer();
-        if (one_in(20)) asked.reset(); // the line was cut
-      }
-      CAPTURE(seed);
-      for (int reads = 0; !stream.closed() && reads < 100; ++reads) {
-        if (!asked) asked = stream.ask();
-        answer();
-      }
-      CHECK_FALSE(stream.left_out());
-      CHECK_FALSE(stream.contradicts());
-      CHECK(stream.closed());
-      const auto ends = std::string{"exit "}.size() + std::string{"end "}.size();
-      CHECK(l.heard.size() + lost == all + ends);
-    }
   }
 }

@@ -94,7 +94,7 @@ class CuttingProxy:
         self.lines, self.lock, self.silent, self.down = [], threading.Lock(), False, False
         self.flows = threading.Event()  # else what comes waits
         self.flows.set()
-        self.late_s = 0  # for what a client says behind its greeting
+        self.late_s = 0  # for each piece of what a client says behind its greeting
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -115,11 +115,11 @@ class CuttingProxy:
             threading.Thread(target=self.pump, args=(server, client, False), daemon=True).start()
 
     def pump(self, source, sink, rename):
-        upwards, passed = rename, 0
+        upwards, pieces = rename, 0
         try:
             while data := source.recv(65536):
-                passed += len(data)
-                if upwards and self.late_s and passed > 310:
+                pieces += 1
+                if upwards and pieces > 2:  # the upgrade and `initialize`: each waits for its answer
                     time.sleep(self.late_s)
                 self.flows.wait()
                 if rename:  # the server takes only its own address
@@ -455,7 +455,10 @@ class RemoteEnvironment(unittest.TestCase):
             while not proxy.lines and time.monotonic() < deadline:
                 time.sleep(0.01)
             run.send_signal(signal.SIGINT)
-            time.sleep(0.3)  # a moment for the signal; whichever comes first, nothing runs
+            try:
+                run.wait(1.5)  # less than the grace of a command that does not end
+            except subprocess.TimeoutExpired:
+                pass  # as it was: it waited for its line
             proxy.flows.set()
             _, err = run.communicate(timeout=GRACE_S)
             self.assertEqual(run.returncode, 120, err)
